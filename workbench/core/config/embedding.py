@@ -9,12 +9,12 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-OURS = __name__.partition(".")[0] + "."
+_ROOT = Path(__file__).parents[3]
+_OURS = __name__.partition(".")[0] + "."
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModuleSource:
     """A module: its text in lines, and the statement that defines or imports each of its names."""
 
     lines: list[str]
@@ -70,9 +70,9 @@ def _needed(functions: Iterable[str]) -> dict[str, set[str]]:
 
 
 @cache
-def _read(module: str) -> Source:
-    text = ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
-    return Source(
+def _read(module: str) -> ModuleSource:
+    text = _ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
+    return ModuleSource(
         text.splitlines(),
         {name: statement for statement in ast.parse(text).body for name in _names(statement)},
     )
@@ -94,7 +94,7 @@ def _bound(alias: ast.alias) -> str:
 def _module_of_ours(statement: ast.stmt) -> str | None:
     """Return the module that a statement imports from, if it is one of ours."""
     module = statement.module if isinstance(statement, ast.ImportFrom) else None
-    return module if module is not None and module.startswith(OURS) else None
+    return module if module is not None and module.startswith(_OURS) else None
 
 
 def _names(statement: ast.stmt) -> Iterator[str]:

@@ -4,7 +4,7 @@ from math import pi, sqrt
 
 import onnx
 
-from workbench.core.rewrites.changes import remove_unread_nodes
+from workbench.core.rewrites.edits import remove_unread_nodes
 from workbench.core.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, opset_of, scopes_of
 
 GELU_OPSET = 20  # since then, Gelu is an operator of ONNX

@@ -2,7 +2,7 @@
 
 import onnx
 
-from workbench.core.rewrites.changes import remove_unread_nodes
+from workbench.core.rewrites.edits import remove_unread_nodes
 from workbench.core.rewrites.scopes import Scope, integer_of, is_standard, scopes_of
 
 FLOAT, DOUBLE = onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.changes import Additions, remove_named
+from workbench.core.rewrites.edits import Additions, remove_named
 from workbench.core.rewrites.scopes import Scope, integer_of, is_standard, scopes_of
 from workbench.core.rewrites.weights import remove_unused_weights
 

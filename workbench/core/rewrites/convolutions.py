@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.changes import Additions, remove_named, remove_stale_types
+from workbench.core.rewrites.edits import Additions, remove_named, remove_stale_types
 from workbench.core.rewrites.graphs import with_bodies
 from workbench.core.rewrites.scopes import (
     CONSTANTS_IR_VERSION,

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.changes import Additions, put_in_place, remove_stale_types
+from workbench.core.rewrites.edits import Additions, put_in_place, remove_stale_types
 from workbench.core.rewrites.scopes import (
     Scope,
     attribute_of,

@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.changes import Additions, remove_unread_nodes
+from workbench.core.rewrites.edits import Additions, remove_unread_nodes
 from workbench.core.rewrites.scopes import Scope, attribute_of, integer_of, is_standard, opset_of, scopes_of
 
 LAYER_NORM_OPSET = 17

@@ -5,7 +5,7 @@ from math import prod
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.changes import Additions, replace_nodes
+from workbench.core.rewrites.edits import Additions, replace_nodes
 from workbench.core.rewrites.scopes import FLOAT_TYPES, Scope, opset_of
 
 LEAST_POWER_OPSET = 7  # before it, Pow broadcast by an attribute

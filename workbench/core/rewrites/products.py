@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 
-from workbench.core.rewrites.changes import Additions, remove_stale_types, replace_nodes
+from workbench.core.rewrites.edits import Additions, remove_stale_types, replace_nodes
 from workbench.core.rewrites.scopes import Scope, attribute_of, is_standard, opset_of, scopes_of
 
 SLICE_INPUTS_OPSET = 10

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from workbench.core.rewrites.changes import Additions, replace_nodes
+from workbench.core.rewrites.edits import Additions, replace_nodes
 from workbench.core.rewrites.scopes import Scope, attribute_of, opset_of
 
 LEAST_PAD_OPSET = 11  # since then, Pad takes its pads as an input, and Slice its steps

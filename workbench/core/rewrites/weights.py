@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.core.rewrites.changes import remove_named
+from workbench.core.rewrites.edits import remove_named
 from workbench.core.rewrites.graphs import bodies_inside, graphs, with_bodies
 from workbench.core.rewrites.scopes import defined_names, names_read
 
