@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import in_mib, in_ms
 from workbench.drawing.palette import DASHES, PATTERNS, SERIES, STRONG, SYMBOLS, TEXT, Pattern
 from workbench.drawing.scale import Scale
@@ -135,13 +136,18 @@ def one_value(label: str, *values: Value) -> ChartRow:
     return ChartRow(label, tuple((value,) for value in values))
 
 
+def value_of(estimate: Estimate, text: str, look: Look, detail: str = "") -> Value:
+    """Return an estimate with its interval."""
+    return Value(estimate.value, text, look, estimate.low, estimate.high, detail)
+
+
 def time_value(
-    seconds: float | None, look: Look, absent: str = "not measured", *, digits: int = 4, detail: str = "",
-    low: float | None = None, high: float | None = None,
+    seconds: Estimate | float | None, look: Look, absent: str = "not measured", *, digits: int = 4,
+    detail: str = "",
 ) -> Value:  # fmt: skip
     """Return a time in milliseconds; `absent` says why there is none."""
-    text = in_ms(seconds, digits) or absent
-    return Value(milliseconds(seconds), text, look, milliseconds(low), milliseconds(high), detail)
+    time = seconds if isinstance(seconds, Estimate) else Estimate(seconds)
+    return value_of(time.times(1e3), in_ms(time.value, digits) or absent, look, detail)
 
 
 def size_value(size: int | None, look: Look, absent: str = "not known", *, detail: str = "") -> Value:

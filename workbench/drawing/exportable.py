@@ -14,7 +14,7 @@ from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import one_line, printable
 from workbench.drawing.cell import as_cell
-from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, series_look
+from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, one_value, series_look, value_of
 from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.page.document import Document
 from workbench.drawing.page.pieces import MOST_NODES, figured, paragraph, stop_if_asked, stopped_by
@@ -131,10 +131,5 @@ def dots(
     rows = []
     for label, series, size, text in sizes:
         look = looks.setdefault(series, series_look(len(looks), series))
-        rows.append(one_value(label, dot(size, text, look)))
+        rows.append(one_value(label, value_of(size, text, look)))
     return Chart(tuple(title), (Axis(axis, "dot", (ReferenceLine(none),)),), tuple(rows))
-
-
-def dot(size: Estimate, text: str, look: Look) -> Value:
-    """Return a size with its interval as a chart draws it."""
-    return Value(size.value, text, look, size.low, size.high)

@@ -19,6 +19,11 @@ def note_html(value: object) -> str:
     return f'<div class="wbp-note">{text(value)}</div>'
 
 
+def message_html(head: str, evidence: str, fix: str) -> str:
+    """Return what was seen and what to do about it."""
+    return f"<b>{text(head)}</b> {text(evidence)} <i>Fix:</i> {text(fix)}"
+
+
 def tooltip(value: object) -> str:
     """Return the attribute that shows a text where the mouse rests; empty for an empty text."""
     return f' title="{text(value)}"' if value else ""

@@ -80,8 +80,8 @@ def test_a_line_through_two_sizes_foresees_a_third() -> None:
 
 
 def test_a_latency_without_an_interval_is_known_to_a_factor_of_two() -> None:
-    assert accepted_ms(Figure("p50", 0.01, None, None, ""), 0.01) == pytest.approx((5.0, 20.0))
-    assert accepted_ms(Figure("p50", 0.01, 0.008, 0.012, ""), 0.01) == pytest.approx((6.0, 15.0))
+    assert accepted_ms(Figure(0.01, None, None, "p50", ""), 0.01) == pytest.approx((5.0, 20.0))
+    assert accepted_ms(Figure(0.01, 0.008, 0.012, "p50", ""), 0.01) == pytest.approx((6.0, 15.0))
 
 
 @pytest.mark.parametrize("answer", [None, "bert", wb.Config(), wb.TransformerFusion()])

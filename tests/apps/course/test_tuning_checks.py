@@ -57,7 +57,7 @@ def test_without_a_proof_the_defaults_are_the_answer() -> None:
 
 def test_a_promise_is_supported_by_the_interval() -> None:
     rows = LoadTest(results.load_test()).points
-    p99 = Figure("p99", 0.004, 0.0038, 0.005)
+    p99 = Figure(0.004, 0.0038, 0.005, "p99")
     load = SimpleNamespace(points=[replace(row, p99=p99) for row in rows])
     for answer in (5, 5.5, 15):
         assert course.check("10.b", answer, load=load, callers=2).passed

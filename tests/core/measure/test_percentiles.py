@@ -153,6 +153,6 @@ def test_a_figure_with_one_value_a_process_needs_six_for_an_interval() -> None:
     few = over_processes("load", [0.01, 0.03, 0.02])
     assert (few.value, few.low) == (0.02, None)
     assert "3 processes" in few.note
-    assert over_processes("load", [6, 5, 4, 3, 2, 1]) == Figure("load", 3.5, 1, 6)
+    assert over_processes("load", [6, 5, 4, 3, 2, 1]) == Figure(3.5, 1, 6, "load")
     nine = over_processes("load", list(range(1, 10)))
     assert (nine.low, nine.high) == (2, 8), "3.9 % lie outside of the second smallest and second largest"

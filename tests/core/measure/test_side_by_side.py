@@ -42,15 +42,15 @@ def two(**scores):
 
 def test_without_an_evaluation_the_error_is_of_the_timed_inputs():
     first, second = standings(measured(), None)
-    assert (first.speedup, first.verdict, first.error) == (1.0, None, None)
-    assert (second.speedup, second.error_from) == (2.0, TIMED)
+    assert (first.speedup.value, first.verdict, first.error) == (1.0, None, None)
+    assert (second.speedup.value, second.error_from) == (2.0, TIMED)
     assert second.error == pytest.approx(10 ** (-30 / 20))
 
 
 def test_with_one_accuracy_and_error_are_its():
     _, second = standings(measured(), two())
-    assert (second.accuracy, second.error, second.error_from) == (0.97, 0.1, EVALUATED)
-    assert (second.lost, second.lost_low) == (-0.02, -0.04)
+    assert (second.accuracy.value, second.error, second.error_from) == (0.97, 0.1, EVALUATED)
+    assert (second.lost.value, second.lost.low) == (-0.02, -0.04)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_edge_holds_what_nothing_beats_and_nothing_unsettled(kind, ratio, ed
 
 def test_no_speed_up_is_shown_where_outputs_differ():
     _, second = standings(measured("outputs differ"), None)
-    assert (second.speedup, second.speedup_low, second.verdict) == (None, None, "outputs differ")
+    assert (second.speedup.value, second.speedup.low, second.verdict) == (None, None, "outputs differ")
     assert len(precision_figure(measured("outputs differ")).data) == 2  # the edge, and A
 
 
@@ -71,7 +71,7 @@ def test_latency_has_its_interval():
     record = measured()
     row = standings(record, two())[0]
     (middle,) = percentiles(record.runs[0], (50.0,))
-    assert (row.median_low_s, row.median_high_s) == (middle.low, middle.high)
+    assert (row.median_s.low, row.median_s.high) == (middle.low, middle.high)
 
 
 def test_the_frame_has_units_in_its_names():

@@ -46,8 +46,8 @@ def test_no_layer_saves_more_than_the_model_takes(tmp_path: Path) -> None:
     plain = profiled(tmp_path, "float", {"conv": 1500.0, "relu": 500.0}, plain_s=(0.46e-3,) * 12)
     quantized = profiled(tmp_path, "int8", {"conv": 127.0, "relu": 500.0}, plain_s=(0.2e-3,) * 12)
     saved = gains(GROUPS, plain, quantized)
-    assert sum(gain.gain_s for gain in saved.values()) == pytest.approx(0.26e-3)
-    assert saved["conv"].gain_s == pytest.approx(0.46e-3 * 0.75 - 0.2e-3 * 127 / 627)
+    assert sum(gain.value for gain in saved.values()) == pytest.approx(0.26e-3)
+    assert saved["conv"].value == pytest.approx(0.46e-3 * 0.75 - 0.2e-3 * 127 / 627)
 
 
 def test_an_estimate_carries_the_interval_of_its_runs(tmp_path: Path) -> None:
@@ -55,11 +55,11 @@ def test_an_estimate_carries_the_interval_of_its_runs(tmp_path: Path) -> None:
     plain = profiled(tmp_path, "float", {"conv": 1500.0, "relu": 500.0}, plain_s=noisy)
     quantized = profiled(tmp_path, "int8", {"conv": 127.0, "relu": 500.0}, plain_s=(0.2e-3,) * 12)
     gain = gains(GROUPS, plain, quantized)["conv"]
-    assert gain.gain_low_s is not None
-    assert gain.gain_high_s is not None
-    assert gain.gain_low_s < gain.gain_s < gain.gain_high_s
+    assert gain.low is not None
+    assert gain.high is not None
+    assert gain.low < gain.value < gain.high
     few = profiled(tmp_path, "few", {"conv": 1500.0, "relu": 500.0}, plain_s=noisy, runs=3)
-    assert gains(GROUPS, few, quantized)["conv"].gain_low_s is None
+    assert gains(GROUPS, few, quantized)["conv"].low is None
 
 
 PROPOSAL = ProposalRecord(
@@ -103,5 +103,5 @@ def test_a_cost_that_may_be_none_is_not_called_a_cost_or_a_saving() -> None:
 
 def test_without_a_measured_ratio_the_estimate_stays() -> None:
     assert with_measured_cost(PROPOSAL, comparison(None, None, None)) == PROPOSAL  # type: ignore[arg-type]
-    assert measured_gain(comparison(None, None, None).verdicts[0], 0.4e-3) is None
+    assert measured_gain(comparison(None, None, None).verdicts[0], 0.4e-3).value is None
     assert "saves 1.37 ms a run (estimated" in str(replace(PROPOSAL, cost_low_s=None))

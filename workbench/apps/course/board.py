@@ -13,8 +13,8 @@ from workbench.apps.course.grading import Opened, open_all
 from workbench.apps.course.hand_in import handed_in
 from workbench.core.errors import ConfigError
 from workbench.core.text import counted, listed, one_line
-from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look
-from workbench.drawing.exportable import DrawnTable, dot
+from workbench.drawing.chart import Axis, Chart, ChartRow, ReferenceLine, Value, series_look, value_of
+from workbench.drawing.exportable import DrawnTable
 
 GUESSES = {
     "1.b": "1.thread", "2.c": "2.level", "3.a": "3.skip", "5.a": "5.knee", "7.c": "7.signed",
@@ -77,7 +77,7 @@ class Board(DrawnTable):
 
     def _drawn(self, number: int, row: BoardRow, effect: Effect) -> ChartRow:
         """Return the effect and, where they are on the scale, the selection and the guess."""
-        values = [dot(row.size, effect.words(row.size), _MEASURED)]
+        values = [value_of(row.size, effect.words(row.size), _MEASURED)]
         if row.selected is not None:
             values.append(Value(row.selected, f"{row.selected:.2f}", _SELECTED))
         if self.exercise == "10.a" and isinstance(row.guess, int | float):  # a guess at the size itself

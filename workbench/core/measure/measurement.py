@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
@@ -58,8 +58,7 @@ class MeasurementRecord:
         rows = []
         for estimate in self.estimates():
             unit, factor = unit_of(estimate)
-            name, value, low, high, note = astuple(estimate.times(factor))
-            rows.append((name, value, low, high, unit, note))
+            rows.append((estimate.name, *estimate.times(factor).ends, unit, estimate.note))
         frame = data_frame(rows, columns=["figure", "value", "low", "high", "unit", "note"])
         return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
@@ -102,11 +101,11 @@ def unit_of(estimate: Figure) -> tuple[str, float]:
 def in_words(estimate: Figure) -> str:
     """Return a figure with its interval, or why it is not known."""
     unit, factor = unit_of(estimate)
-    value, low, high, note = astuple(estimate.times(factor))[1:]
+    value, low, high = estimate.times(factor).ends
     if value is None:
         return f"{estimate.name} not known ({estimate.note})"
-    interval = f" ({note})" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
-    return f"{estimate.name} {in_digits(value)} {unit}{interval}"
+    interval = estimate.note if low is None or high is None else f"{in_digits(low)} to {in_digits(high)}"
+    return f"{estimate.name} {in_digits(value)} {unit} ({interval})"
 
 
 def _shortfall(estimate: Figure) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.run import Run
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.regime import CONFIDENCE
@@ -37,32 +38,11 @@ MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Estimate):
     """A figure with its 95 % interval; None if samples or processes are too few; `note` gives the reason."""
 
-    name: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
+    name: str = ""
     note: str = ""
-
-    @property
-    def precision(self) -> float | None:
-        """Return half the width of the interval as a share of the value; None without an interval."""
-        if self.value is None or self.low is None or self.high is None or self.value <= 0:
-            return None
-        return (self.high - self.low) / 2 / self.value
-
-    def times(self, factor: float) -> Figure:
-        """Return the figure in another unit."""
-        value, low, high = (
-            None if end is None else end * factor for end in (self.value, self.low, self.high)
-        )
-        return Figure(self.name, value, low, high, self.note)
-
-    def cells(self, name: str, unit: str = "") -> dict[str, float | None]:
-        """Return the cells of the figure in a table, by column."""
-        return {f"{name}{unit}": self.value, f"{name}_low{unit}": self.low, f"{name}_high{unit}": self.high}
 
 
 def _no_interval(processes: int) -> str:
@@ -81,8 +61,9 @@ def percentiles_frame(runs: Sequence[Run]) -> DataFrame:
     rows: list[tuple[object, ...]] = []
     for run in runs:
         for estimate in percentiles(run):
-            rows.append((run.label, f"{estimate.name}_ms", *astuple(estimate.times(1e3))[1:]))
-        rows.append((run.label, "runs_per_s", *astuple(throughput(run))[1:]))
+            rows.append((run.label, f"{estimate.name}_ms", *estimate.times(1e3).ends, estimate.note))
+        rate = throughput(run)
+        rows.append((run.label, "runs_per_s", *rate.ends, rate.note))
     return data_frame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
@@ -92,51 +73,48 @@ def mean(run: Run) -> Figure:
 
     groups = _samples(run)
     if not groups:
-        return Figure("mean", note=NOTHING)
+        return Figure(name="mean", note=NOTHING)
     counts = np.array([len(group) for group in groups])
     means = np.array([group.mean() for group in groups])
     value = float(np.average(means, weights=counts))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Figure("mean", value, note=_no_interval(sessions))
+        return Figure(value, name="mean", note=_no_interval(sessions))
     variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     if value - half < LEAST_S:
-        return Figure("mean", value, high=value + half, note=TOO_DIFFERENT)
-    return Figure("mean", value, value - half, value + half)
+        return Figure(value, high=value + half, name="mean", note=TOO_DIFFERENT)
+    return Figure(value, value - half, value + half, "mean")
 
 
 def throughput(run: Run) -> Figure:
     """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
     latency = mean(run)
     if latency.value is not None and latency.value < LEAST_S:
-        return Figure("throughput", note=NO_TIME)
-    value, low, high = (
-        None if seconds is None else 1 / seconds for seconds in (latency.value, latency.high, latency.low)
-    )
-    return Figure("throughput", value, low, high, latency.note)
+        return Figure(name="throughput", note=NO_TIME)
+    return replace(latency.falling(lambda seconds: 1 / seconds), name="throughput")
 
 
 def mean_of(name: str, values: Sequence[float], least: float = 0.0) -> Figure:
     """Return the mean of one value per process, with Student's t interval; no value is below `least`."""
     if not values:
-        return Figure(name, note=NOTHING)
+        return Figure(name=name, note=NOTHING)
     middle, count = fmean(values), len(values)
     if count < MIN_PROCESSES:
-        return Figure(name, middle, note=_no_interval(count))
+        return Figure(middle, name=name, note=_no_interval(count))
     half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
-    return Figure(name, middle, max(middle - half, least), middle + half)
+    return Figure(middle, max(middle - half, least), middle + half, name)
 
 
 def over_processes(name: str, values: Sequence[float]) -> Figure:
     """Return the median of one value per process; from six on, the extremes are its interval."""
     if not values:
-        return Figure(name, note=NOTHING)
+        return Figure(name=name, note=NOTHING)
     if len(values) < MIN_FOR_MEDIAN:
-        return Figure(name, float(median(values)), note=_no_interval(len(values)))
+        return Figure(float(median(values)), name=name, note=_no_interval(len(values)))
     ordered = sorted(values)
     depth = _depth(len(ordered))
-    return Figure(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
+    return Figure(float(median(ordered)), ordered[depth], ordered[-1 - depth], name)
 
 
 def _depth(count: int) -> int:
@@ -155,18 +133,18 @@ def percentile_of(groups: list[Samples], percent: float) -> Figure:
     name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))
     ordered = np.sort(np.concatenate(groups)) if groups else np.zeros(0)
     if len(ordered) < needed:
-        return Figure(name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
+        return Figure(name=name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
     value = float(np.percentile(ordered, percent))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Figure(name, value, note=_no_interval(sessions))
+        return Figure(value, name=name, note=_no_interval(sessions))
     share = percent / 100
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
     first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))
     low = min(float(ordered[first - 1]), value) if first >= 1 else None
     high = max(float(ordered[last - 1]), value) if last <= len(ordered) else None
     note = "" if None not in (low, high) else "not enough samples or processes for an interval"
-    return Figure(name, value, low, high, note)
+    return Figure(value, low, high, name, note)
 
 
 def _share_error(groups: list[Samples], value: float, share: float) -> float:

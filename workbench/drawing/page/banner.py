@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from workbench.core.glossary import explained, meaning
 from workbench.core.html_table import Cell, html_table, scrolling
 from workbench.core.text import bounded, counted, factor, factor_ends, in_digits, in_ms
-from workbench.drawing.markup import text, tooltip
+from workbench.drawing.markup import message_html, text, tooltip
 from workbench.drawing.verdict_picture import (
     ABSENT,
     SURE,
@@ -193,8 +193,7 @@ def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:
     if not doubts:
         return ""
     rows = "".join(
-        f"<li><b>{text(doubt.kind)}{_about(doubt.label)}:</b> {text(doubt.evidence)} "
-        f"<i>Fix:</i> {text(doubt.fix)}</li>"
+        f"<li>{message_html(f'{doubt.kind}{_about(doubt.label)}:', doubt.evidence, doubt.fix)}</li>"
         for doubt in doubts
     )
     kinds = text(", ".join(dict.fromkeys(doubt.kind for doubt in doubts)))
@@ -205,4 +204,4 @@ def _doubts(doubts: tuple[Doubt, ...], *, opened: bool) -> str:
 
 
 def _about(label: str | None) -> str:
-    return "" if label is None else f" about {text(label)}"
+    return "" if label is None else f" about {label}"

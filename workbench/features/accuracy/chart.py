@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.text import one_line
 from workbench.drawing.agreement import EQUAL_DB
 from workbench.drawing.chart import (
@@ -11,8 +12,8 @@ from workbench.drawing.chart import (
     Chart,
     ChartRow,
     Value,
-    percent,
     run_look,
+    value_of,
 )
 from workbench.features.accuracy.record import AccuracyRecord, Mean
 
@@ -49,11 +50,8 @@ def _score(record: AccuracyRecord, index: int) -> Value:
     score = record.score(record.labels[index])
     if score is None or score.score is None:
         return Value(None, (score and score.problem) or "not known", run_look(index))
-    mean = score.score
-    return Value(
-        percent(mean.value), _percent_text(mean), run_look(index), percent(mean.low), percent(mean.high),
-        detail=score.problem or "",
-    )  # fmt: skip
+    share = Estimate.of(score.score).times(100)
+    return value_of(share, _percent_text(score.score), run_look(index), score.problem or "")
 
 
 def _noise(record: AccuracyRecord, index: int) -> Value:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.core.bounds import check_number
-from workbench.core.bundle.display import values_of
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config
 from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, ShowProgress
@@ -22,7 +22,6 @@ from workbench.features.accuracy.intervals import MIN_ITEMS, RESAMPLES
 from workbench.features.accuracy.layers import LAYER_ITEMS, debug
 from workbench.features.accuracy.layers_result import LayerErrors
 from workbench.features.accuracy.quantization_step import REST, By, LayerGroup
-from workbench.features.accuracy.sensitivity import LayerGain
 from workbench.features.accuracy.sensitivity_record import Mode, SensitivityRecord
 from workbench.features.accuracy.sensitivity_result import Proposal, Sensitivity, check_budget
 from workbench.features.base.registry import KINDS
@@ -40,7 +39,7 @@ def gains(
     groups: Sequence[LayerGroup],
     float_profile: tuple[ProfiledConfig, Account],
     quantized_profile: tuple[ProfiledConfig, Account],
-) -> dict[str, LayerGain]:
+) -> dict[str, Estimate]:
     """Return the time of the executed nodes that compute a group, before minus after, by the group's name.
 
     A node that computes layers of several groups counts for each in equal parts; a node that computes none of
@@ -49,13 +48,13 @@ def gains(
     """
     owner = {node: group.name for group in groups if group.name != REST for node in group.nodes}
     before, after = (
-        _Estimate(profiled, _shares(profiled, account, owner))
+        _GroupTimes(profiled, _shares(profiled, account, owner))
         for profiled, account in (float_profile, quantized_profile)
     )
     return {group.name: _gain(before, after, group.name) for group in groups}
 
 
-class _Estimate:
+class _GroupTimes:
     """Seconds of each group of one config, and the same from resampled runs."""
 
     def __init__(self, profiled: ProfiledConfig, shares: Mapping[str, Seconds]) -> None:
@@ -73,12 +72,12 @@ class _Estimate:
         return _medians(self._shares[group], seed=0) * _medians(self._samples_s, seed=1)
 
 
-def _gain(before: _Estimate, after: _Estimate, group: str) -> LayerGain:
+def _gain(before: _GroupTimes, after: _GroupTimes, group: str) -> Estimate:
     value_s = before.seconds(group) - after.seconds(group)
     if min(before.runs, after.runs) < MIN_ITEMS:
-        return LayerGain(value_s)
+        return Estimate(value_s)
     low_s, high_s = np.percentile(before.resampled(group) - after.resampled(group), (2.5, 97.5))
-    return LayerGain(value_s, min(value_s, float(low_s)), max(value_s, float(high_s)))
+    return Estimate(value_s, min(value_s, float(low_s)), max(value_s, float(high_s)))
 
 
 def _medians(values: Seconds, seed: int) -> Seconds:
@@ -174,7 +173,7 @@ def sensitivity(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed,
             limits=worker_limits, cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-        gains: Mapping[str, studying.LayerGain] = {}
+        gains: Mapping[str, Estimate] = {}
         if latency == "profile":
             gains = _gains_of_profiles(variants)
         record = studying.sensitivity(variants, mode, gains, HOW)
@@ -213,7 +212,7 @@ def _check_items(items: object) -> None:
     check_number("items", items, f"give a whole number of examples, like {LAYER_ITEMS}", least=1, whole=True)
 
 
-def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.LayerGain]:
+def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, Estimate]:
     feeds = variants.data.feeds[:1]
     plain = variants.config.replace(precision=None, saved_graph=None)
     sides = []
@@ -246,6 +245,6 @@ def _with_measured(
     whole_s = comparison.runs[0].latency.median_s
     rows = []
     for row, verdict in zip(record.rows, comparison.verdicts, strict=True):
-        gain = studying.measured_gain(verdict, whole_s)
-        rows.append(replace(row, **values_of(gain, *studying.GAIN)))
+        gain: dict[str, Any] = studying.measured_gain(verdict, whole_s).cells("gain", "_s")
+        rows.append(replace(row, **gain))
     return replace(record, rows=tuple(rows), latency_how=studying.MEASURED)

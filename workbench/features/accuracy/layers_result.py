@@ -14,6 +14,7 @@ from workbench.drawing.chart import (
     percent,
     rows_left_out,
     series_look,
+    value_of,
 )
 from workbench.drawing.palette import LOSS
 from workbench.features.accuracy.layers_record import LayerErrorsRecord
@@ -86,9 +87,9 @@ def _error(layer: LayerSensitivity) -> tuple[Value, ...]:
 
 
 def _saved(layer: LayerSensitivity) -> tuple[Value, ...]:
-    ends = (layer.gain_s, layer.gain_low_s, layer.gain_high_s)
-    gain, low, high = (None if seconds is None else seconds * 1e6 for seconds in ends)
-    return (Value(gain, "not known" if gain is None else f"{gain:+.3g} µs", _SAVED, low, high),)
+    gain = layer.gain.times(1e6)
+    text = "not known" if gain.value is None else f"{gain.value:+.3g} µs"
+    return (value_of(gain, text, _SAVED),)
 
 
 FEATURE = Feature(

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, fields
 
 from workbench.core.bundle.display import DataFrame, data_frame, values_of
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.errors import BundleError
-from workbench.core.text import in_brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,7 @@ class Mean:
 
     def text(self, scale: float = 1.0, unit: str = "") -> str:
         """Return the mean, times `scale`, in words."""
-        low, high = (None if end is None else end * scale for end in (self.low, self.high))
-        return f"{self.value * scale:.4g}{unit}{in_brackets(low, high, '.4g')}"
+        return Estimate.of(self).times(scale).words(".4g", unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +151,8 @@ class AccuracyRecord:
                 {
                     "label": label,
                     "config": config,
-                    **_estimate("accuracy", score),
-                    **_estimate("difference", gap),
+                    **Estimate.of(score).cells("accuracy"),
+                    **Estimate.of(gap).cells("difference"),
                     "rms_error": self.error(label),
                     "sqnr_db": worst.sqnr_db if worst else None,
                     "top1_agreement": worst.top1.value if worst and worst.top1 else None,
@@ -170,19 +169,13 @@ class AccuracyRecord:
         for fidelity in self.fidelity:
             row = values_of(fidelity, *(field.name for field in fields(fidelity)))
             for name in ("item_error", "cosine", "top1", "top5"):
-                row |= _estimate(name, row[name])
+                row |= Estimate.of(row[name]).cells(name)
             rows.append(row)
         return data_frame(rows)
 
     def _worst(self, label: str) -> OutputFidelity | None:
         rows = self.outputs(label)
         return max(rows, key=lambda row: math.inf if row.is_endless else row.rms_error or 0.0, default=None)
-
-
-def _estimate(name: str, mean: Mean | Paired | None) -> dict[str, float | None]:
-    """Return a value and its interval for a row of a data frame."""
-    value, low, high = (mean.value, mean.low, mean.high) if mean else (None, None, None)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def check_accuracy(record: AccuracyRecord, fix: str) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.core.bundle.comparison import ComparisonRecord, Verdict
-from workbench.core.bundle.display import config_in_words, values_of
+from workbench.core.bundle.display import config_in_words
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, Float16
 from workbench.core.errors import ConfigError
 from workbench.core.measure.limits import Limits, OnProgress
@@ -43,28 +44,11 @@ _NOT_KNOWN = "not measured"
 MEASURED = "measured, interleaved"
 
 
-@dataclass(frozen=True, slots=True)
-class LayerGain:
-    """Seconds of a run that quantizing a layer saves, with the interval of the comparison."""
-
-    gain_s: float
-    gain_low_s: float | None = None
-    gain_high_s: float | None = None
-
-
-GAIN = tuple(LayerGain.__dataclass_fields__)  # fields of LayerSensitivity too
-
-
-def measured_gain(verdict: Verdict, whole_s: float | None) -> LayerGain | None:
+def measured_gain(verdict: Verdict, whole_s: float | None) -> Estimate:
     """Return how much longer a variant takes than the whole quantized model, from their comparison."""
     if whole_s is None or not verdict.ratio:
-        return None
-    low, high = verdict.low, verdict.high
-    return LayerGain(
-        whole_s / verdict.ratio - whole_s,
-        whole_s / high - whole_s if high else None,
-        whole_s / low - whole_s if low else None,
-    )
+        return Estimate()
+    return Estimate.of(verdict).falling(lambda ratio: whole_s / ratio - whole_s if ratio else None)
 
 
 @dataclass(eq=False)
@@ -144,7 +128,7 @@ def _nothing_to_leave_out(before: Model) -> str:
 
 
 def sensitivity(
-    variants: LayerVariants, mode: Mode, gains: Mapping[str, LayerGain], latency_how: str
+    variants: LayerVariants, mode: Mode, gains: Mapping[str, Estimate], latency_how: str
 ) -> SensitivityRecord:
     """Evaluate every variant; `gains` are by the name of a group, and missing ones unknown."""
     configs = {str(at): variants.variant(group, mode) for at, group in enumerate(variants.groups)}
@@ -157,7 +141,7 @@ def sensitivity(
                 nodes=group.nodes,
                 op_types=group.op_types,
                 error=finite(evaluated.error(str(at))),
-                **values_of(gains.get(group.name), *GAIN),
+                **gains.get(group.name, Estimate()).cells("gain", "_s"),
                 problem=_problem(evaluated, str(at)),
             )
         )
@@ -224,16 +208,11 @@ def _caused(record: SensitivityRecord, row: LayerSensitivity) -> float | None:
 def with_measured_cost(record: ProposalRecord, comparison: ComparisonRecord) -> ProposalRecord:
     """Return the record with the cost that the comparison of A, all quantized, with the proposal measured."""
     gain = measured_gain(comparison.verdict, comparison.runs[0].latency.median_s)
-    if gain is None:
+    if gain.value is None:
         return record
-    return replace(
-        record,
-        cost_s=gain.gain_s,
-        cost_low_s=gain.gain_low_s,
-        cost_high_s=gain.gain_high_s,
-        cost_how=MEASURED,
-        cost_confidence=comparison.verdict.confidence,
-    )
+    confidence = comparison.verdict.confidence
+    cost: dict[str, Any] = gain.cells("cost", "_s")
+    return replace(record, **cost, cost_how=MEASURED, cost_confidence=confidence)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.core.bundle.comparison import ComparisonRecord
@@ -11,8 +11,8 @@ from workbench.core.bundle.display import DataFrame, config_in_words, data_frame
 from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.run import Run
 from workbench.core.measure.percentiles import percentiles
-from workbench.core.text import factor, factor_ends, in_brackets, in_mib, in_ms
-from workbench.drawing.chart import milliseconds, percent, run_look
+from workbench.core.text import factor_ends, in_brackets, in_mib, in_ms
+from workbench.drawing.chart import percent, run_look
 from workbench.drawing.palette import TEXT
 from workbench.drawing.words import plain
 from workbench.features.accuracy.record import AccuracyRecord
@@ -29,21 +29,13 @@ class Standing:
 
     label: str
     config: str
-    median_s: float | None
-    median_low_s: float | None  # from its own processes; the speed-up's interval is paired and narrower
-    median_high_s: float | None
-    speedup: float | None
-    speedup_low: float | None
-    speedup_high: float | None
+    median_s: Estimate  # from its own processes; the speed-up's interval is paired and narrower
+    speedup: Estimate
     verdict: str | None  # None: the baseline
     file_bytes: int | None
     peak_rss_bytes: int | None
-    accuracy: float | None
-    accuracy_low: float | None
-    accuracy_high: float | None
-    lost: float | None  # accuracy change from the baseline on the same items; negative: lost
-    lost_low: float | None
-    lost_high: float | None
+    accuracy: Estimate
+    lost: Estimate  # accuracy change from the baseline on the same items; negative: lost
     error: float | None  # rms error of the worst output over the baseline's rms; infinite: no finite size
     error_from: str | None
     problem: str | None
@@ -52,7 +44,7 @@ class Standing:
     @property
     def bound(self) -> float | None:
         """Return the speed-up or, of a large effect whose size is open, the end that is known."""
-        return Estimate(self.speedup, self.speedup_low, self.speedup_high).known
+        return self.speedup.known
 
     @property
     def is_told(self) -> bool:
@@ -75,21 +67,13 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
             Standing(
                 label=run.label,
                 config=config_in_words(run.config),
-                median_s=run.latency.median_s,
-                median_low_s=middle.low,
-                median_high_s=middle.high,
-                speedup=1.0 if verdict is None else verdict.ratio if trusted else None,
-                speedup_low=verdict.low if verdict and trusted else None,
-                speedup_high=verdict.high if verdict and trusted else None,
+                median_s=Estimate(run.latency.median_s, middle.low, middle.high),
+                speedup=Estimate(1.0) if verdict is None else Estimate.of(verdict if trusted else None),
                 verdict=verdict.kind if verdict else None,
                 file_bytes=_file_bytes(record, run),
                 peak_rss_bytes=run.peak_rss_bytes,
-                accuracy=score.value if score else None,
-                accuracy_low=score.low if score else None,
-                accuracy_high=score.high if score else None,
-                lost=gap.value if gap else None,
-                lost_low=gap.low if gap else None,
-                lost_high=gap.high if gap else None,
+                accuracy=Estimate.of(score),
+                lost=Estimate.of(gap),
                 error=error,
                 error_from=error_from,
                 problem=run.failure.problem if run.failure else (scored.problem if scored else None),
@@ -101,17 +85,27 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
 
 def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> DataFrame:
     """Return one row per config; column names contain the units."""
-    names = [field.name for field in fields(Standing)]
-    frame = data_frame(
-        [[getattr(row, name) for name in names] for row in standings(record, accuracy)], columns=names
-    )
-    words = ("label", "config", "verdict", "error_from", "problem")
-    whole = ("file_bytes", "peak_rss_bytes")
-    floats = [name for name in names if name not in (*words, *whole, "best")]
-    frame = frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(whole, "Int64")})
-    for at, name in enumerate(("median", "median_low", "median_high"), 2):
-        frame.insert(at, f"{name}_ms", frame.pop(f"{name}_s") * 1e3)
-    return frame
+    rows = [
+        {
+            "label": row.label,
+            "config": row.config,
+            **row.median_s.times(1e3).cells("median", "_ms"),
+            **row.speedup.cells("speedup"),
+            "verdict": row.verdict,
+            "file_bytes": row.file_bytes,
+            "peak_rss_bytes": row.peak_rss_bytes,
+            **row.accuracy.cells("accuracy"),
+            **row.lost.cells("lost"),
+            "error": row.error,
+            "error_from": row.error_from,
+            "problem": row.problem,
+            "best": row.best,
+        }
+        for row in standings(record, accuracy)
+    ]
+    others = ("label", "config", "verdict", "file_bytes", "peak_rss_bytes", "error_from", "problem", "best")
+    floats = dict.fromkeys((name for name in rows[0] if name not in others), "float64")
+    return data_frame(rows).astype({**floats, "file_bytes": "Int64", "peak_rss_bytes": "Int64"})
 
 
 def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
@@ -136,8 +130,8 @@ def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
 
 def _badness(row: Standing) -> float | None:
     """Return the lost accuracy if known, else the error; None for the baseline."""
-    if row.accuracy is not None:
-        return -row.accuracy
+    if row.accuracy.value is not None:
+        return -row.accuracy.value
     if row.verdict is None:
         return 0.0
     return row.error if row.error is not None and math.isfinite(row.error) else None
@@ -172,23 +166,24 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
     from workbench.drawing.template import error_bars, new_figure, set_title
 
     rows = standings(record, accuracy)
-    by_score = any(row.accuracy is not None for row in rows)
+    by_score = any(row.accuracy.value is not None for row in rows)
     figure = new_figure()
-    edge = sorted((row for row in rows if row.best), key=lambda row: row.speedup or 0.0)
-    points = [(row.speedup, _height(row, by_score)) for row in edge]
+    edge = sorted((row for row in rows if row.best), key=lambda row: row.speedup.value or 0.0)
+    points = [(row.speedup.value, _height(row, by_score)) for row in edge]
     figure.add_scatter(
         x=[x for x, _ in points], y=[y for _, y in points], mode="lines", name="not beaten in both",
         line={"color": TEXT, "dash": "dot", "width": 1}, hoverinfo="skip",
     )  # fmt: skip
     for index, row in enumerate(rows):
         height, style = _height(row, by_score), run_look(index)
-        if row.speedup is None or height is None:
+        if row.speedup.value is None or height is None:
             continue
-        speed = (row.speedup_low, row.speedup, row.speedup_high)
-        score = (percent(row.accuracy_low), height, percent(row.accuracy_high))
+        speed = (row.speedup.low, row.speedup.value, row.speedup.high)
+        score = (percent(row.accuracy.low), height, percent(row.accuracy.high))
         figure.add_scatter(
-            x=[row.speedup], y=[height], mode="markers+text", name=plain(f"{row.label} {row.config}", 60),
-            text=[plain(row.label)], textposition="top center", textfont={"color": TEXT},
+            x=[row.speedup.value], y=[height], mode="markers+text",
+            name=plain(f"{row.label} {row.config}", 60), text=[plain(row.label)],
+            textposition="top center", textfont={"color": TEXT},
             marker={"color": style.color, "symbol": _symbol(row, style.symbol), "size": 12},
             error_x=error_bars([speed], thickness=1.5, color=style.color) if row.is_told else None,
             error_y=error_bars([score], thickness=1.5, color=style.color) if by_score else None,
@@ -204,17 +199,17 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
 
 
 def _cells(row: Standing) -> tuple[str, ...]:
-    ends = row.speedup_low, row.speedup_high
-    speed = "" if row.speedup is None else factor(row.speedup, *ends)
+    speed = "" if row.speedup.value is None else row.speedup.factor
     if row.is_told:
-        speed += factor_ends(*ends)
+        speed += factor_ends(row.speedup.low, row.speedup.high)
     if row.verdict in ("unknown", "outputs differ"):
         speed = f"{speed} {row.verdict}".strip()
-    took = in_ms(row.median_s) or ""
+    median = row.median_s.times(1e3)
+    took = in_ms(row.median_s.value) or ""
     if took:
-        took += in_brackets(milliseconds(row.median_low_s), milliseconds(row.median_high_s), ".3g")
-    score = "" if row.accuracy is None else f"{row.accuracy * 100:.4g} %"
-    score += in_brackets(percent(row.accuracy_low), percent(row.accuracy_high), ".3g")
+        took += in_brackets(median.low, median.high, ".3g")
+    share = row.accuracy.times(100)
+    score = "" if share.value is None else f"{share.value:.4g} %{in_brackets(share.low, share.high, '.3g')}"
     return (
         f"{row.label} {row.config}",
         row.problem or took,
@@ -228,7 +223,7 @@ def _cells(row: Standing) -> tuple[str, ...]:
 
 def _height(row: Standing, by_score: bool) -> float | None:
     if by_score:
-        return percent(row.accuracy)
+        return percent(row.accuracy.value)
     if row.verdict is None:
         return 0.0
     return None if row.error == float("inf") else percent(row.error)
@@ -240,14 +235,14 @@ def _symbol(row: Standing, symbol: str) -> str:
 
 
 def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None) -> str:
-    open_ended = [row.label for row in rows if row.speedup is None and row.is_told and not row.problem]
-    missing = [row.label for row in rows if row.speedup is None or row.problem]
+    open_ended = [row.label for row in rows if row.speedup.value is None and row.is_told and not row.problem]
+    missing = [row.label for row in rows if row.speedup.value is None or row.problem]
     missing = [label for label in missing if label not in open_ended]
     sources = sorted({row.error_from for row in rows if row.error_from})
     parts = [f"errors are of {' and '.join(sources)}"] if sources else []
     if accuracy is not None:
         parts.append(f"{accuracy.data.item_count:,} items of {accuracy.data.made_by}")
-    unknown = [row.label for row in rows if row.verdict == "unknown" and row.speedup is not None]
+    unknown = [row.label for row in rows if row.verdict == "unknown" and row.speedup.value is not None]
     if unknown:
         parts.append(f"hollow, since the speed-up is not settled: {', '.join(unknown)}")
     if open_ended:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from workbench.core.bundle.comparison import verdict_cells
@@ -34,11 +34,8 @@ class DecodeFigures:
     @property
     def tokens_per_s(self) -> Figure:
         """The tokens after the first, of all sequences of the batch."""
-        token = self.token
-        value, low, high = (
-            self.case.batch / seconds if seconds else None for seconds in (token.value, token.high, token.low)
-        )
-        return Figure("tokens/s", value, low, high, token.note)
+        rate = self.token.falling(lambda seconds: self.case.batch / seconds if seconds else None)
+        return replace(rate, name="tokens/s")
 
     @property
     def step_bytes(self) -> float | None:

@@ -19,12 +19,12 @@ from workbench.drawing.chart import (
     Axis,
     Chart,
     ChartRow,
-    Value,
     headlines,
     one_value,
     run_look,
     size_value,
     time_value,
+    value_of,
 )
 from workbench.drawing.words import plain
 from workbench.features.base.result import Result, run_of
@@ -94,15 +94,12 @@ def _label(figures: DecodeFigures, several: bool) -> str:
 def _row(index: int, figures: DecodeFigures, several: bool) -> ChartRow:
     look, run = run_look(index), figures.run
     absent = "not measured" if run.failure is None else run.failure.problem
-    times = (
-        time_value(time.value, look, absent, digits=3, low=time.low, high=time.high)
-        for time in (figures.first_token, figures.token)
-    )
+    times = (time_value(time, look, absent, digits=3) for time in (figures.first_token, figures.token))
     rate = figures.tokens_per_s
     text = absent if rate.value is None else in_digits(rate.value, 3)
     if figures.roof_share is not None:
         text += f" ({figures.roof_share * 100:.0f} % of the roof)"
-    speed = Value(rate.value, text, look, rate.low, rate.high)
+    speed = value_of(rate, text, look)
     return one_value(_label(figures, several), *times, speed, size_value(run.cache_bytes, look, "no cache"))
 
 

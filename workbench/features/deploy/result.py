@@ -25,7 +25,7 @@ from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.stored_files import folder_to_write
 from workbench.core.text import bytes_text, counted, file_name, in_digits, quoted
-from workbench.drawing.chart import Axis, Chart, ChartRow, Value, one_value, series_look, time_value
+from workbench.drawing.chart import Axis, Chart, ChartRow, Value, one_value, series_look, time_value, value_of
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import Feeds, finding_inputs
 from workbench.features.deploy.checking import CALLERS, CHECK_BLOCK_S, ROUNDS, check_deployment
@@ -61,7 +61,7 @@ def _row(check: DeploymentCheck, callers: int) -> ChartRow:
     value = (
         Value(None, "not measured", _LOOK)
         if rate.value is None
-        else Value(rate.value, in_digits(rate.value), _LOOK, rate.low, rate.high)
+        else value_of(rate, in_digits(rate.value), _LOOK)
     )
     latency = time_value(median(latencies) if latencies else None, _LOOK)
     return one_value(f"HTTP, {counted(callers, 'caller')}", latency, value)

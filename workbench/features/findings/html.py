@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from workbench.core.bundle.display import config_in_words
 from workbench.core.text import counted, factor, in_digits, in_ms
-from workbench.drawing.markup import note_html, text
+from workbench.drawing.markup import message_html, note_html, text
 from workbench.features.findings.record import FindingRecord, FindingsRecord
 
 _EFFECTS = {"time": "faster", "memory": "less memory", "load": "less load time"}  # by subject
@@ -107,9 +107,8 @@ def rest_html(record: FindingsRecord) -> str:
 
 def line_html(finding: FindingRecord) -> str:
     """Return a finding in a line or two."""
-    evidence = " ".join(text(line) for line in finding.evidence)
-    gain = f"{text(gain_text(finding))}, {text(finding.confidence)}"
-    return f"<b>{text(finding.title)}</b> ({gain}): {evidence} <i>Fix:</i> {text(finding.fix.text)}"
+    evidence = f"({gain_text(finding)}, {finding.confidence}): {' '.join(finding.evidence)}"
+    return message_html(finding.title, evidence, finding.fix.text)
 
 
 def folded(summary: str, items: str) -> str:

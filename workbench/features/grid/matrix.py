@@ -18,8 +18,8 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.measure.wording import speed_or_kind
 from workbench.core.models.samples import card, sample_names
 from workbench.core.text import counted, did_you_mean, listed, one_line, quoted, shorten
-from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, percent, series_look
-from workbench.drawing.exportable import DrawnTable, dot
+from workbench.drawing.chart import Axis, Chart, ReferenceLine, one_value, series_look, value_of
+from workbench.drawing.exportable import DrawnTable
 from workbench.features.accuracy.record import AccuracyRecord, Paired
 from workbench.features.accuracy.result import AccuracyTable
 from workbench.features.compare.result import Comparison
@@ -39,8 +39,7 @@ class PrecisionRow:
     @property
     def change(self) -> Estimate:
         """The change of the accuracy, as a share."""
-        gap = self.accuracy
-        return Estimate() if gap is None else Estimate(gap.value, gap.low, gap.high)
+        return Estimate.of(self.accuracy)
 
     def speed(self) -> str:
         """Return the verdict in words."""
@@ -48,7 +47,7 @@ class PrecisionRow:
 
     def points(self) -> str:
         """Return the change of the accuracy in points."""
-        return Estimate(*map(percent, self.change.ends)).words("+.2f", " points") or "accuracy not measured"
+        return self.change.times(100).words("+.2f", " points") or "accuracy not measured"
 
 
 class SpeedAndAccuracy(DrawnTable):
@@ -60,8 +59,8 @@ class SpeedAndAccuracy(DrawnTable):
         drawn = []
         for row in rows:
             look = series_look(configs.index(row.config), row.config)
-            speed = dot(Estimate.of(row.verdict), row.speed(), look)
-            points = dot(Estimate(*map(percent, row.change.ends)), row.points(), look)
+            speed = value_of(Estimate.of(row.verdict), row.speed(), look)
+            points = value_of(row.change.times(100), row.points(), look)
             drawn.append(one_value(f"{row.model}, {row.config}", speed, points))
         axes = (
             Axis("times as fast as float32", "dot", (ReferenceLine(1.0),)),

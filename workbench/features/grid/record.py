@@ -157,14 +157,14 @@ class Cell:
     def latency(self, percent: float = 50.0) -> Figure:
         """Return a percentile of the latency, by default the median."""
         if self.run is None:
-            return Figure(f"p{percent:g}", note=self.problem or "")
+            return Figure(name=f"p{percent:g}", note=self.problem or "")
         (estimate,) = percentiles(self.run, (percent,))
         return estimate
 
     def rate(self) -> Figure:
         """Return the items a second of consecutive runs."""
         if self.run is None:
-            return Figure("throughput", note=self.problem or "")
+            return Figure(name="throughput", note=self.problem or "")
         return throughput(self.run).times(self.place.items)
 
     def latency_cells(self) -> dict[str, float | None]:

@@ -7,11 +7,12 @@ from typing import Literal
 
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame, config_in_words, frame_of
+from workbench.core.bundle.estimate import Estimate
 from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import bounded, counted, factor, factor_ends
+from workbench.core.text import counted, factor, factor_ends
 from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
 from workbench.features.tune.record import StudyCandidate, StudyRecord, check_study
 
@@ -40,9 +41,7 @@ class Trial:
     kept: bool
     predicted: float | None  # speed-up; None: nothing was predicted
     predicted_text: str
-    ratio: float | None  # measured against the config before the fix, or the one that the search began with
-    low: float | None
-    high: float | None
+    measured: Estimate  # times as fast as the config before the fix, or as the one the search began with
     reason: str
 
     @classmethod
@@ -51,7 +50,7 @@ class Trial:
         gain = step.finding.gain
         return cls(
             "fix", step.finding.id, step.finding.title, step.kept, gain.speed_up, gain.factor,
-            step.ratio, step.low, step.high, step.reason,
+            Estimate.of(step), step.reason,
         )  # fmt: skip
 
     @classmethod
@@ -61,20 +60,21 @@ class Trial:
         return cls(
             "search", "" if finding is None else finding.id, config_in_words(candidate.config), kept,
             None if gain is None else gain.speed_up, "" if gain is None else gain.factor,
-            candidate.ratio, candidate.low, candidate.high, candidate.reason,
+            Estimate.of(candidate), candidate.reason,
         )  # fmt: skip
 
     @property
     def measured_text(self) -> str:
         """Return the measured speed-up in words, or that there is none."""
-        if self.ratio is None:
-            return bounded(self.low, self.high) or "not measured"
-        return "not settled" if self.low is None else factor(self.ratio, self.low, self.high)
+        measured = self.measured
+        if measured.value is not None and measured.low is None:
+            return "not settled"
+        return measured.factor or "not measured"
 
     def __str__(self) -> str:
         numbers = [f"predicted {self.predicted_text}"] if self.predicted_text else []
-        if self.way == "search" and self.ratio is not None:
-            numbers.append(f"measured {factor(self.ratio, self.low, self.high)}")
+        if self.way == "search" and self.measured.value is not None:
+            numbers.append(f"measured {self.measured.factor}")
         reason = "; ".join([*numbers, *([self.reason] if self.reason else [])])
         return f"{'kept' if self.kept else 'not kept'}: {self.title}. {reason}".rstrip(". ") + "."
 
@@ -150,9 +150,10 @@ class ImprovementRecord:
 
     def to_frame(self) -> DataFrame:
         """Return one row per trial: way, finding, title, kept, predicted, measured, low, high, reason."""
-        attributes = ("way", "finding", "title", "kept", "predicted", "ratio", "low", "high", "reason")
+        ends = ("measured.value", "measured.low", "measured.high")
+        attributes = ("way", "finding", "title", "kept", "predicted", *ends, "reason")
         numbers = ("predicted", "measured", "low", "high")
-        return frame_of(self.trials, attributes, numbers, {"ratio": "measured"})
+        return frame_of(self.trials, attributes, numbers, {"measured.value": "measured"})
 
     def __str__(self) -> str:
         lines = [self.headline]

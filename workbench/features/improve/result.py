@@ -23,7 +23,7 @@ from workbench.core.prepare.real_data import check_examples, data_from, inputs_f
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.drawing.card import ConfigUse
-from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value
+from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, value_of
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import finding_inputs, kept
@@ -73,7 +73,7 @@ _MOST_TRIALS = 16
 
 def improvement_chart(record: ImprovementRecord) -> Chart:
     """Return the measured speed-up of each fix and config that was tried, beside the predicted one."""
-    trials = [trial for trial in record.trials if trial.way == "fix" or trial.ratio is not None]
+    trials = [trial for trial in record.trials if trial.way == "fix" or trial.measured.value is not None]
     rows = tuple(map(_row, trials[:_MOST_TRIALS]))
     axis = Axis("speed-up (times)", "dot", (ReferenceLine(1.0),))
     return Chart((record.headline,), (axis,), rows, record.ended)
@@ -82,9 +82,8 @@ def improvement_chart(record: ImprovementRecord) -> Chart:
 def _row(trial: Trial) -> ChartRow:
     look = _KEPT if trial.kept else _REFUSED
     values = [Value(None, trial.measured_text, look, detail=trial.reason)]
-    if trial.ratio is not None and trial.low is not None:
-        text = f"{trial.measured_text}, {look.name}"
-        values = [Value(trial.ratio, text, look, trial.low, trial.high, trial.reason)]
+    if trial.measured.value is not None and trial.measured.low is not None:
+        values = [value_of(trial.measured, f"{trial.measured_text}, {look.name}", look, trial.reason)]
     if trial.predicted is not None:
         values.append(Value(trial.predicted, f"predicted {trial.predicted_text}", _PREDICTED))
     return ChartRow(trial.title, (tuple(values),))

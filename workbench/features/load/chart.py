@@ -17,6 +17,7 @@ from workbench.drawing.chart import (
     headlines,
     run_look,
     time_value,
+    value_of,
 )
 from workbench.drawing.words import plain
 from workbench.features.load.points import PointSummary, in_words, knees_of, summaries
@@ -102,13 +103,11 @@ def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
         return Value(None, row.run.failure.problem if row.run.failure else figure.note, look)
     enough = ", enough" if is_knee else ""
     missed = ", less than asked for" if row.reached is False else ""
-    return Value(
-        figure.value, f"{figure.value:,.4g}{enough}{missed}", look, figure.low, figure.high, _details(row)
-    )
+    return value_of(figure, f"{figure.value:,.4g}{enough}{missed}", look, _details(row))
 
 
 def _time(row: PointSummary, figure: Figure) -> Value:
-    return time_value(figure.value, _look(row), figure.note, digits=3, low=figure.low, high=figure.high)
+    return time_value(figure, _look(row), figure.note, digits=3)
 
 
 def _ends(figure: Figure) -> tuple[float | None, float | None, float | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from workbench.core.bundle.comparison import OutputAgreement, Verdict
@@ -62,11 +62,8 @@ class StageFigures:
     def gain(self, factor: float | None) -> Figure:
         """Return how many times as fast the whole is with this stage `factor` times as fast; None: free."""
         kept = 1.0 if factor is None else 1 - 1 / factor
-        value, low, high = (
-            None if share is None or kept * share >= 1 else 1 / (1 - kept * share)
-            for share in (self.share.value, self.share.low, self.share.high)
-        )
-        return Figure("speed-up", value, low, high, self.share.note)
+        gain = self.share.rising(lambda share: None if kept * share >= 1 else 1 / (1 - kept * share))
+        return replace(gain, name="speed-up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +138,7 @@ class PipelinesRecord:
         for run in self.runs:
             figures = run.figures if run.slices else [None] * len(run.stages)
             for stage, row in zip(run.stages, figures, strict=True):
-                time, share = (Figure("time"), Figure("share")) if row is None else (row.time, row.share)
+                time, share = (Figure(), Figure()) if row is None else (row.time, row.share)
                 rows.append(
                     {
                         "label": run.label,

@@ -17,9 +17,9 @@ from workbench.drawing.chart import (
     Look,
     Value,
     one_value,
-    percent,
     run_look,
     time_value,
+    value_of,
 )
 from workbench.features.base.result import Result, run_of
 from workbench.features.pipelines.record import (
@@ -35,7 +35,7 @@ _AXES = (
     Axis("share of the whole (%)"),
     Axis("whole with this session twice as fast (×)", "dot"),
 )
-_WHOLE = Figure("share", 1.0)
+_WHOLE = Figure(1.0, name="share")
 
 
 def pipelines_chart(record: PipelinesRecord) -> Chart:
@@ -56,9 +56,9 @@ def _rows(index: int, run: PipelineRun) -> list[ChartRow]:
         one_value(f"{run.label}: whole", _time(run.whole, look), _share(_WHOLE, look), Value(None, "", look))
     ]
     for stage in run.figures:
-        gain = stage.gain(2) if stage.stage.function is None else Figure("speed-up")
+        gain = stage.gain(2) if stage.stage.function is None else Figure(name="speed-up")
         text = "" if gain.value is None else f"{in_digits(gain.value, 3)}×"
-        values = Value(gain.value, text, look, gain.low, gain.high, stage.stage.in_words)
+        values = value_of(gain, text, look, stage.stage.in_words)
         rows.append(
             one_value(
                 f"{run.label}: {stage.stage.name}", _time(stage.time, look), _share(stage.share, look), values
@@ -68,12 +68,12 @@ def _rows(index: int, run: PipelineRun) -> list[ChartRow]:
 
 
 def _time(figure: Figure, look: Look) -> Value:
-    return time_value(figure.value, look, figure.note, digits=3, low=figure.low, high=figure.high)
+    return time_value(figure, look, figure.note, digits=3)
 
 
 def _share(figure: Figure, look: Look) -> Value:
     text = f"{in_digits(100 * (figure.value or 0.0), 3)} %"
-    return Value(percent(figure.value), text, look, percent(figure.low), percent(figure.high))
+    return value_of(figure.times(100), text, look)
 
 
 class Pipelines(Result):

@@ -18,7 +18,7 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import counted, one_line, shorten
-from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, percent
+from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, value_of
 from workbench.drawing.palette import GAIN, LOSS, TEXT
 from workbench.features.base.measured import Measured
 from workbench.features.base.running import Feeds, kept
@@ -196,7 +196,7 @@ def worth_chart(record: WorthRecord) -> Chart:
         value = Value(None, text, look, detail=row.reason or "")
         if row.worth is not None and row.share.is_closed:
             text = f"{row.worth * 100:+.1f} %, {row.effect}"
-            value = Value(percent(row.worth), text, look, percent(row.share.low), percent(row.share.high))
+            value = value_of(row.share.times(100), text, look)
         rows.append(one_value(row.name, value))
     note = "each pass was disabled alone; the control is the same config measured twice"
     if record.hurts:

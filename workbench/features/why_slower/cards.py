@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from workbench.drawing.card import Card, Held, part_card
-from workbench.drawing.markup import note_html, text
+from workbench.drawing.markup import message_html, note_html
 
 KIND = "why slower"
 
@@ -20,7 +20,7 @@ def cards(held: Held) -> list[Card]:
 def causes(reasons: Any) -> str:
     """Return each cause with its evidence and its fix, to stand below their bars."""
     listed = "".join(
-        f"<li><b>{text(reason.id)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix.text)}</li>"
+        f"<li>{message_html(f'{reason.id}:', reason.sentence, reason.fix.text)}</li>"
         for reason in reasons.reasons
     )
     return f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
