@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.core.glossary import meaning
-from workbench.core.html_table import Cell, facts_table, html_table, scrolling
+from workbench.core.html_table import HtmlCell, facts_table, html_table, scrolling
 
 LONG = "x" * 5_000
 
@@ -26,7 +26,7 @@ def test_a_head_explains_itself_and_may_break_after_an_underscore() -> None:
 
 
 def test_a_cell_may_be_html_with_its_marks_and_texts_may_stand_to_the_left() -> None:
-    rows = [(Cell.naming("<A>"), "fast", Cell("<b>1</b>", ' class="number"'))]
+    rows = [(HtmlCell.naming("<A>"), "fast", HtmlCell("<b>1</b>", ' class="number"'))]
     html = html_table((), rows, kind="v-numbers", left=True)
     assert html.startswith('<table class="v-numbers"><tbody><tr><th scope="row"')
     assert "&lt;A&gt;</th>" in html

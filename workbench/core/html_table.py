@@ -10,13 +10,13 @@ from workbench.core.glossary import explained
 from workbench.core.text import one_line
 
 ABSENT = "not known"
-LONGEST = 200  # characters in a cell: a name can be a megabyte
+_LONGEST = 200  # characters in a cell: a name can be a megabyte
 _LONGEST_FACT = 2_000
 _LEFT = ' style="text-align: left"'  # JupyterLab sets cells to the right, as for numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HtmlCell:
     """A cell that is HTML already; `marks` are the attributes of its element."""
 
     html: str
@@ -24,12 +24,12 @@ class Cell:
     names_row: bool = False
 
     @classmethod
-    def naming(cls, text: str) -> Cell:
+    def naming(cls, text: str) -> HtmlCell:
         """Return the cell that names its row."""
         return cls(escape(one_line(text, _LONGEST_FACT)), _LEFT, names_row=True)
 
     @classmethod
-    def of_lines(cls, text: str) -> Cell:
+    def of_lines(cls, text: str) -> HtmlCell:
         """Return a cell with a text as the lines that it has."""
         return cls("<br>".join(escape(one_line(line, _LONGEST_FACT)) for line in text.split("\n")), _LEFT)
 
@@ -38,7 +38,7 @@ def html_table(
     heads: Sequence[str],
     rows: Iterable[Iterable[object]],
     caption: str = "",
-    longest: int = LONGEST,
+    longest: int = _LONGEST,
     *,
     left: bool = False,
     kind: str = "",
@@ -59,7 +59,7 @@ def html_table(
 
 def facts_table(facts: Iterable[Sequence[str]], caption: str = "", kind: str = "") -> str:
     """Return a table with a name and a text in each row."""
-    rows = ((Cell.naming(name), Cell.of_lines(text)) for name, text in facts)
+    rows = ((HtmlCell.naming(name), HtmlCell.of_lines(text)) for name, text in facts)
     return html_table((), rows, caption, kind=kind)
 
 
@@ -76,7 +76,7 @@ def _head(title: str, help: str) -> str:
 
 
 def _cell(value: object, longest: int, marks: str) -> str:
-    if not isinstance(value, Cell):
+    if not isinstance(value, HtmlCell):
         text = ABSENT if value is None else escape(one_line(str(value), longest))
         return f"<td{marks}>{text}</td>"
     if value.names_row:

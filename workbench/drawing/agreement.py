@@ -7,7 +7,7 @@ from workbench.core.text import counted
 from workbench.drawing.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, run_look
 from workbench.drawing.palette import LOSS
 
-MOST_OUTPUTS = 40
+_MOST_ROWS = 40
 EQUAL_DB = 160.0  # drawn for outputs that are equal to the last bit: beyond the precision of float32
 _DIFFERS = Look(LOSS, "", "cross", "differs")
 
@@ -21,7 +21,7 @@ def agreement_chart(record: ComparisonRecord) -> Chart:
             f"{output.label}: {output.output}" if several else output.output,
             _agreement(output, run_look(places[output.label], output.label)),
         )
-        for output in record.agreement[:MOST_OUTPUTS]
+        for output in record.agreement[:_MOST_ROWS]
     ]
     least = {output.least_sqnr_db for output in record.agreement if output.least_sqnr_db is not None}
     lines = tuple(ReferenceLine(limit, f"at least {limit:g} dB") for limit in sorted(least))

@@ -11,7 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from workbench.core.glossary import explained, meaning
-from workbench.core.html_table import Cell, html_table, scrolling
+from workbench.core.html_table import HtmlCell, html_table, scrolling
 from workbench.core.text import bounded, counted, factor, factor_ends, in_digits, in_ms
 from workbench.drawing.markup import message_html, text, tooltip
 from workbench.drawing.verdict_picture import (
@@ -94,11 +94,11 @@ def numbers_html(table: NumbersTable) -> str:
 def _row(index: int, row: NumbersRow) -> tuple[object, ...]:
     """Return the cells of a run, or why it has none."""
     label = f'<b class="v-run v-run-{min(index, 2)}">{text(row.label)}</b>'
-    head = Cell(f"{label} {text(row.config)}", names_row=True)
+    head = HtmlCell(f"{label} {text(row.config)}", names_row=True)
     if row.failure is None:
         return head, *row.cells
     about = f' class="v-failure" data-label="{text(row.label)}" colspan="{len(row.cells)}"'
-    return head, Cell(text(row.failure), about)
+    return head, HtmlCell(text(row.failure), about)
 
 
 def _alone(run: Run) -> str:

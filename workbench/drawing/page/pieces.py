@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.core.bundle.display import DataFrame, own_names
 from workbench.core.errors import Cancelled, WorkbenchError
-from workbench.core.html_table import Cell, html_table, scrolling
+from workbench.core.html_table import HtmlCell, html_table, scrolling
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
@@ -138,11 +138,11 @@ def _sentence(text: str) -> str:
 def _cell(value: Any, is_number: bool) -> object:
     """Return a cell of a table: absent, a truth, a number with the digits that one reads, or a text."""
     if value is None or str(value) in ("<NA>", "NaT") or value != value:  # pandas' own absence has no truth
-        return Cell(_ABSENT, ' class="none" title="not known"')
+        return HtmlCell(_ABSENT, ' class="none" title="not known"')
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return Cell(in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}", _NUMBER)
+        return HtmlCell(in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}", _NUMBER)
     if isinstance(value, int):
-        return Cell(f"{value:,}", _NUMBER)
-    return Cell(escape(one_line(str(value), _MOST_LETTERS)), _NUMBER) if is_number else value
+        return HtmlCell(f"{value:,}", _NUMBER)
+    return HtmlCell(escape(one_line(str(value), _MOST_LETTERS)), _NUMBER) if is_number else value

@@ -9,7 +9,7 @@ from itertools import groupby
 from workbench.core.bundle.display import DataFrame, data_frame
 from workbench.core.bundle.machine import Machine
 from workbench.core.config.provider import CPU
-from workbench.core.html_table import Cell, html_table
+from workbench.core.html_table import HtmlCell, html_table
 from workbench.core.measure.providers import AZURE, ProviderState
 from workbench.core.text import aligned, in_digits, in_gib
 
@@ -103,7 +103,9 @@ class Doctor:
         return str(self)  # what a plain console shows
 
     def _repr_html_(self) -> str:
-        rows = ((Cell.naming(topic), item, Cell.of_lines(value)) for topic, item, value in self._rows())
+        rows = (
+            (HtmlCell.naming(topic), item, HtmlCell.of_lines(value)) for topic, item, value in self._rows()
+        )
         return html_table(("topic", "item", "value"), rows, left=True)
 
     def _rows(self) -> Iterator[tuple[str, str, str]]:
