@@ -11,7 +11,7 @@ FINE = 0
 WORSE = 1
 OPEN = 3  # not settled, or not measured
 
-PASSED = {True: FINE, False: WORSE, None: OPEN}  # None: not known
+OF_ANSWER = {True: FINE, False: WORSE, None: OPEN}  # whether a condition holds; None: not known
 REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
 _KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
 

@@ -13,7 +13,7 @@ from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.feature import Feature
 from workbench.core.measure.bar import bar
-from workbench.core.measure.gates import FINE, OPEN, PASSED, Gate
+from workbench.core.measure.gates import FINE, OF_ANSWER, OPEN, Gate
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import data_from
@@ -171,7 +171,7 @@ def accuracy_gates(record: AccuracyRecord, max_accuracy_drop: float | None = Non
             yield Gate(label, OPEN, score.problem)
         elif max_accuracy_drop is not None and label != record.labels[0]:
             check = drop_check(record, label, max_accuracy_drop)
-            yield Gate(label, PASSED[check.passed], check.reason)
+            yield Gate(label, OF_ANSWER[check.passed], check.reason)
         else:
             known = None if score is None else score.score
             yield Gate(label, FINE, "there are no labels" if known is None else f"{known.value:.2%}")

@@ -13,7 +13,7 @@ from workbench.core.bundle.display import DataFrame, data_frame, frame_of
 from workbench.core.bundle.kinds import check_seconds
 from workbench.core.bundle.run import median_of
 from workbench.core.config.config import Config
-from workbench.core.measure.gates import PASSED, Gate
+from workbench.core.measure.gates import OF_ANSWER, Gate
 from workbench.core.measure.pairs import LEAST_S
 from workbench.core.measure.percentiles import MIN_PROCESSES, Figure, mean_of
 from workbench.core.text import counted, in_digits, in_mib, in_ms, shorten
@@ -196,4 +196,4 @@ def _p99(values: list[float] | tuple[float, ...]) -> float | None:
 def deployment_gates(record: DeploymentRecord) -> Iterator[Gate]:
     """Yield the check of the outputs of a tried server; it is open where not all could be compared."""
     if record.check is not None:
-        yield Gate("outputs", PASSED[record.check.agrees], str(record))
+        yield Gate("outputs", OF_ANSWER[record.check.agrees], str(record))
