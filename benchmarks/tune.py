@@ -20,10 +20,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -32,15 +31,13 @@ from typing import Any
 import workbench as wb
 from benchmarks.frame import keep, moment, rows_of
 from benchmarks.tune_summary import Rows, replays, summary
-from benchmarks.usual_searches import RUNS, sampled, search
+from benchmarks.tune_worlds import simulate, simulate_large
+from benchmarks.usual_searches import RUNS
 from sample_models.drawn_nets import encoder
-from tests.features.tune.worlds import LARGE_TRUTHS, TRUTHS, Outcome, Truth, World, select, study
 from workbench.core.bundle.comparison import Verdict
 from workbench.core.config import Config
 from workbench.core.models import Inputs, Model
 from workbench.features.accuracy.acceptance import outputs_beyond
-from workbench.features.tune.optuna_trials import Sampler
-from workbench.features.tune.selection import Selection
 from workbench.features.tune.space import Space
 
 MODELS = (
@@ -55,12 +52,9 @@ GENERATED = {
 SHORT = dict.fromkeys(("distilbert", "bert-base", "bert-base-dynamo"), 32)  # tokens: a study has some rounds
 EXHAUSTIVE = 6.0  # times the budget of a study
 REPLAYS = 10  # of each usual way a model
-LARGE_TRIES = 16  # studies of each way in a large world
 GROUP = 8  # configs that race in one comparison of the exhaustive search
 LEADING = 6  # configs that are measured once more, beside those that a study chose
 AGAIN = 2.0  # times the budget of a study
-DRIFT = 0.05  # log scatter between moments: what measurements one after the other do not share
-RUN_SCATTER = 0.15  # log scatter of a single run within its process
 
 
 def main() -> None:
@@ -248,63 +242,6 @@ def means(run: Any) -> dict[str, list[float]]:
     """Return the mean of the first runs of each process, for each number of runs that people take."""
     samples_s = [[s for block in process.blocks for s in block.samples_s] for process in run.processes]
     return {str(runs): [fmean(part[:runs]) for part in samples_s if part] for runs in RUNS.values()}
-
-
-def simulate(tries: int) -> None:
-    """Print our studies beside two usual ways to search, in the same worlds."""
-    for name, (space, truth) in TRUTHS.items():
-        best = min(truth(config) for config in (*space.configs(), *space.starts))
-        for scatter in (0.01, 0.04):
-            ours = [study(space, truth, scatter=scatter, budget_s=120.0, seed=seed) for seed in range(tries)]
-            print(f"{name}, {scatter:.0%}: wb.tune {rates(ours)}")
-            for title, runs in RUNS.items():
-                chosen = [
-                    search(title, space, noisy(truth, scatter, runs, random.Random(seed)), seed)
-                    for seed in range(max(10, tries // 5))
-                ]
-                outcomes = [Outcome(c, truth(c) / best - 1, 1 / truth(c), 0.0, 0.0) for c in chosen]
-                print(f"{name}, {scatter:.0%}: {title} {rates(outcomes)}")
-
-
-def both(space: Space, world: World) -> str:
-    """Choose by selection, with what Optuna suggests after it."""
-    return Selection(space, Config(), world, Sampler(space, Config(), world.seed)).run()
-
-
-def simulate_large() -> None:
-    """Print what our selection and Optuna find in large spaces, each alone and one after the other.
-
-    Optuna takes seconds to suggest what a study measures, so this takes half an hour and more.
-    """
-    ways = {"the selection alone": select, "Optuna alone": sampled, "the selection, then Optuna": both}
-    for name, (space, truth) in LARGE_TRUTHS.items():
-        for budget_s in (120.0, 300.0):
-            for scatter in (0.01, 0.04):
-                for title, choose in ways.items():
-                    outcomes = [
-                        study(space, truth, scatter=scatter, budget_s=budget_s, seed=seed, choose=choose)
-                        for seed in range(LARGE_TRIES)
-                    ]
-                    print(f"{name}, {scatter:.0%}, {budget_s:.0f} s: {title} {rates(outcomes)}", flush=True)
-
-
-def rates(outcomes: list[Outcome]) -> str:
-    """Return the rates of some searches in words."""
-    good = sum(outcome.regret <= 0.02 for outcome in outcomes) / len(outcomes)
-    false = sum(outcome.gain < 1.0 for outcome in outcomes) / len(outcomes)
-    mean = math.exp(fmean(math.log(outcome.gain) for outcome in outcomes))
-    return f"regret at most 2 % in {good:.0%}, {false:.0%} false promotions, gain {mean:.2f}×"
-
-
-def noisy(truth: Truth, scatter: float, runs: int, rng: random.Random) -> Callable[[Config], float]:
-    """Return one measurement of a config by itself: the mean of some runs of one process at some moment."""
-
-    def measured(config: Config) -> float:
-        moment, process = rng.gauss(0, DRIFT), rng.gauss(0, scatter / math.sqrt(2))
-        run = rng.gauss(0, RUN_SCATTER / math.sqrt(runs))
-        return -math.log(truth(config)) + moment + process + run
-
-    return measured
 
 
 if __name__ == "__main__":
