@@ -14,7 +14,7 @@ from workbench.core.config import Config
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.evidence import RoundsEvidence
-from workbench.core.measure.participant import Outcome
+from workbench.core.measure.outcomes import Outcome
 from workbench.core.measure.percentiles import percentiles
 from workbench.core.worker.values import write_values
 

@@ -14,7 +14,7 @@ from tests.core.models import tiny
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.evidence import RoundsEvidence
-from workbench.core.measure.participant import Outcome
+from workbench.core.measure.outcomes import Outcome
 from workbench.core.measure.tolerance import least_sqnr_db
 from workbench.core.models.model import Model
 from workbench.core.worker.values import write_values

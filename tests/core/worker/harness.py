@@ -22,7 +22,7 @@ from workbench.core.measure.blocks import BlockRound
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.interference import LoadWatch
 from workbench.core.measure.limits import Limits
-from workbench.core.measure.participant import Outcome
+from workbench.core.measure.outcomes import Outcome
 from workbench.core.measure.surroundings import Surroundings
 from workbench.core.worker.launch import Worker
 from workbench.core.worker.values import write_values

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from workbench.core.bundle.run import Block, ProcessRecord
-from workbench.core.measure.participant import Outcome, Participant
-from workbench.core.measure.rounds import Round, Step
+from workbench.core.measure.outcomes import Outcome
+from workbench.core.measure.rounds import Participant, Round, Step
 from workbench.core.worker.protocol import Message
 
 BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring-evidence.md

@@ -19,9 +19,8 @@ from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.continuing import check_same_software
 from workbench.core.measure.limits import Samples
 from workbench.core.measure.other_file import is_other_net
-from workbench.core.measure.outcomes import Outcomes
+from workbench.core.measure.outcomes import Outcome, Outcomes
 from workbench.core.measure.pairs import Clock, Pair, pairs_of, population_of
-from workbench.core.measure.participant import Outcome
 from workbench.core.measure.percentiles import NEEDED
 from workbench.core.measure.tolerance import required_sqnr_db
 from workbench.core.worker import log

@@ -2,12 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
-from workbench.core.bundle.run import Failure
+from workbench.core.bundle.run import Block, Failure, ProcessRecord
 from workbench.core.measure.candidate import Candidate
-from workbench.core.measure.participant import Outcome, TaskAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTask:
+    """One request to the process of one candidate."""
+
+    label: str
+    name: str  # what progress says
+    kind: str  # the command
+    body: Mapping[str, Any]
+    subject: object = None  # what the caller knows the task by
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAnswer:
+    """The answer to a task, and what other programs did meanwhile."""
+
+    task: WorkerTask
+    round: int
+    order: int
+    body: Mapping[str, Any]
+    payload: bytes
+    others_cpu_s: float | None
+    disturbed: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one process of a round said; it grows while the round runs."""
+
+    label: str
+    round: int = 0
+    record: ProcessRecord | None = None  # of a round of blocks, if it was finished
+    answers: list[TaskAnswer] = field(default_factory=list)  # of a round of tasks
+    failure: Failure | None = None
+    available: tuple[str, ...] = ()  # providers that this ORT was built with
+    providers: tuple[str, ...] = ()
+    nodes_on: dict[str, int] | None = None  # how many nodes each provider took; None: not known
+    threads: int | None = None
+    threads_from: tuple[str, ...] = ()  # empty: not known
+    io: Literal["run", "binding"] | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    log_text: str = ""
+    was_frozen: bool = True  # whether the process was frozen while others were measured
+    outputs: Path | None = None
+    cores: Sequence[int] = ()  # that its calling thread can be held to, best first
+    warmup_s: tuple[float, ...] = ()
+    blocks: list[Block] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)  # further fields of its record, by name
+    rss_bytes: int | None = None  # at the end
 
 
 class Outcomes:

@@ -1,4 +1,7 @@
-"""A round: a fresh process for each config, all taken through the same steps and measured in turns."""
+"""A round: a fresh process for each config, all taken through the same steps and measured in turns.
+
+What a process says goes into its outcome, a failure included.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,94 @@ import random
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
-from workbench.core.bundle.run import Stage
+from workbench.core.bundle.run import Failure, Stage
+from workbench.core.errors import RunFailed, WorkerError
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.interference import LoadReading, disturbances, others_cpu_s, threads_of
 from workbench.core.measure.limits import Limits
-from workbench.core.measure.participant import Outcome, Participant
+from workbench.core.measure.outcomes import Outcome
 from workbench.core.measure.providers import asked_for, not_run, took_nodes
 from workbench.core.measure.surroundings import Surroundings
+from workbench.core.worker import log
 from workbench.core.worker.launch import Worker
+from workbench.core.worker.protocol import Message
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Participant:
+    """The worker process of one candidate in a round."""
+
+    worker: Worker
+    candidate: Candidate
+    outcome: Outcome
+    limits: Limits
+    cancel: threading.Event | None
+
+    @contextmanager
+    def attempt(self, stage: Stage) -> Iterator[None]:
+        """Record a failure of the step inside; the other configs continue."""
+        try:
+            self.worker.thaw()
+            yield
+        except (RunFailed, WorkerError) as error:
+            tail = log.tail(self.worker.log_text())
+            self.outcome.failure = Failure(stage, error.problem, error.fix, tail)
+            self.worker.close()
+
+    def ask(self, kind: str, stage: str, **body: Any) -> Message:
+        """Send a command to the worker and wait for the answer."""
+        limit_s = self.limits.run_s
+        return self.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self.cancel)
+
+    def greet(self) -> None:
+        """Wait until the worker is ready."""
+        hello = self.worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
+        self._note(hello, "spawn_s", "import_s")
+        self.outcome.versions = hello["versions"]
+
+    def load(self) -> None:
+        """Make the session."""
+        body = {"model": str(self.candidate.model), "plan": dict(self.candidate.plan)}
+        limit_s = self.limits.load_s
+        answer = self.worker.request("load", body, stage="load", timeout_s=limit_s, cancel=self.cancel).body
+        self._note(answer, "load_s", "rss_start_bytes", "rss_loaded_bytes")
+        self.outcome.providers = tuple(answer["providers"])
+        self.outcome.nodes_on = answer.get("nodes_on")
+        self.outcome.threads = answer["threads"]
+        self.outcome.threads_from = tuple(answer.get("threads_from", ()))
+        self.outcome.available = tuple(answer.get("available", ()))
+
+    def first_run(self) -> None:
+        """Run the model once on all feeds."""
+        answer = self.ask("first_run", "first run", feeds=str(self.candidate.feeds)).body
+        self._note(answer, "first_run_s", "feeds")
+        self.outcome.io = answer["io"]
+
+    def write_outputs(self, folder: Path) -> None:
+        """Write the outputs of the model into a file of the folder."""
+        path = folder / f"{self.worker.name}.outputs"
+        self.ask("outputs", "outputs", path=str(path))
+        self.outcome.outputs = path
+
+    def finish(self) -> None:
+        """Ask the worker what it says of itself at the end."""
+        answer = self.ask("usage", "run").body
+        self._note(answer, "peak_rss_bytes")
+        self.outcome.rss_bytes = answer["rss_bytes"]
+        self.outcome.providers = tuple(answer["providers"])
+
+    def _note(self, answer: dict[str, Any], *names: str) -> None:
+        self.outcome.figures |= {name: answer[name] for name in names}
+
+
 Step: TypeAlias = tuple[Stage, Callable[[Participant], None]]
 
 

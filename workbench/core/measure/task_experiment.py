@@ -14,9 +14,9 @@ from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.candidates import make_candidates
 from workbench.core.measure.evidence import agreement_of
 from workbench.core.measure.experiment import Experiment
-from workbench.core.measure.outcomes import Outcomes
+from workbench.core.measure.outcomes import Outcomes, WorkerTask
 from workbench.core.measure.pairs import Pair, population_of
-from workbench.core.measure.participant import Participant, WorkerTask
+from workbench.core.measure.rounds import Participant
 from workbench.core.measure.surroundings import StartWorker, surroundings_here
 from workbench.core.measure.tasks import TaskRound, check_engines
 from workbench.core.measure.verdict import Criteria, is_enough, judge

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from workbench.core.errors import ConfigError
 from workbench.core.measure.candidate import Candidate
-from workbench.core.measure.participant import Participant, TaskAnswer, WorkerTask
-from workbench.core.measure.rounds import Round, Step
+from workbench.core.measure.outcomes import TaskAnswer, WorkerTask
+from workbench.core.measure.rounds import Participant, Round, Step
 
 
 def check_engines(candidates: Sequence[Candidate], tasks: Sequence[WorkerTask]) -> None:

@@ -11,8 +11,9 @@ from workbench.core.measure.blocks import seconds_of
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.limits import OnProgress
+from workbench.core.measure.outcomes import TaskAnswer, WorkerTask
 from workbench.core.measure.pairs import Pair
-from workbench.core.measure.participant import Participant, TaskAnswer, WorkerTask
+from workbench.core.measure.rounds import Participant
 from workbench.core.measure.task_experiment import TaskExperiment
 from workbench.core.measure.wording import thread_notes
 from workbench.core.models import Model

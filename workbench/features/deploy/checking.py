@@ -16,7 +16,8 @@ from workbench.core.measure.agreement import compare_outputs
 from workbench.core.measure.blocks import seconds_of
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.limits import Limits, OnProgress, Progress
-from workbench.core.measure.participant import Outcome, Participant
+from workbench.core.measure.outcomes import Outcome
+from workbench.core.measure.rounds import Participant
 from workbench.core.measure.tolerance import least_sqnr_db
 from workbench.core.prepare.preparing import Prepared
 from workbench.core.worker.launch import Worker, WorkerFolder

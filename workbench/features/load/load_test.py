@@ -11,7 +11,8 @@ from workbench.core.bundle.comparison import OutputAgreement, Verdict
 from workbench.core.measure.blocks import seconds_of
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.limits import OnProgress
-from workbench.core.measure.participant import Participant, TaskAnswer, WorkerTask
+from workbench.core.measure.outcomes import TaskAnswer, WorkerTask
+from workbench.core.measure.rounds import Participant
 from workbench.core.measure.task_experiment import TaskExperiment
 from workbench.features.load.points import load_notes, load_pairs
 from workbench.features.load.record import (

@@ -13,9 +13,10 @@ from workbench.core.measure.blocks import seconds_of
 from workbench.core.measure.candidate import Candidate
 from workbench.core.measure.compare_request import CompareRequest
 from workbench.core.measure.limits import OnProgress
+from workbench.core.measure.outcomes import TaskAnswer, WorkerTask
 from workbench.core.measure.pairs import Pair
-from workbench.core.measure.participant import Participant, TaskAnswer, WorkerTask
 from workbench.core.measure.providers import asked_for, not_run, took_nodes
+from workbench.core.measure.rounds import Participant
 from workbench.core.measure.task_experiment import Record, TaskExperiment
 from workbench.core.measure.tolerance import least_sqnr_db, required_sqnr_db
 from workbench.core.prepare.runnable import make_runnable
