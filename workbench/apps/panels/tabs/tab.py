@@ -168,15 +168,11 @@ class TabPage:
             self.content.children = shown
             for card in chosen:
                 card.show()
-        asks = self.tab.has_limits and bool(chosen) and self._knows_best(chosen[0].card.part)
+        held = self.state.whole_part(chosen[0].card.part) if self.tab.has_limits and chosen else None
+        asks = held is not None and held.knows_best
         self.below.children = (self.limits.widget,) if asks else ()
         if asks:
             self.limits.show(chosen[0].card.part)
-
-    def _knows_best(self, part: str) -> bool:
-        """Return whether a part of the result, or the comparison itself, knows its best config in limits."""
-        held = self.state.whole_part(part)
-        return held is not None and held.knows_best
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
         """Put the sentence of a single card, the switches and its menu into one row."""
