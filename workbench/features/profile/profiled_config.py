@@ -14,7 +14,6 @@ from workbench.core.bundle.display import DataFrame, frame_of
 from workbench.core.config import Config
 from workbench.core.measure.limits import Limits
 from workbench.core.models.graph import Graph
-from workbench.core.models.graph_walk import read_graph
 from workbench.core.models.model import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.worker.values import Feed
@@ -183,7 +182,7 @@ def profiled_config(profile: SessionProfile) -> ProfiledConfig:
     return ProfiledConfig(
         nodes=tuple(nodes),
         run_s=run_s,
-        graph=None if profile.optimized is None else read_graph(profile.optimized),
+        graph=profile.graph,
         profile=profile,
         samples_s=samples,
     )

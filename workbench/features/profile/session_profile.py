@@ -15,6 +15,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.core.bundle.display import DataFrame
+from workbench.core.models.graph import Graph
+from workbench.core.models.graph_walk import read_graph
 from workbench.core.text import counted, in_ms, in_time
 from workbench.features.profile.tables import (
     CountedEvents,
@@ -101,6 +103,11 @@ class SessionProfile:
             vars(scaled).pop(name, None)
         scaled.latency_s = latency_s
         return scaled
+
+    @cached_property
+    def graph(self) -> Graph | None:
+        """The graph that ran, as the explanation reads its own."""
+        return None if self.optimized is None else read_graph(self.optimized)
 
     @cached_property
     def tree(self) -> EventTree:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.core.models.graph import Graph
-from workbench.core.models.graph_walk import read_graph
 from workbench.features.profile.difference.traced import Traced
 from workbench.features.profile.session_profile import SessionProfile
 
@@ -135,9 +134,9 @@ _EVENT = "_kernel_time"
 
 def in_the_names_of(explained: Traced, profile: SessionProfile) -> SessionProfile:
     """Return the profile with the explanation's node names; the same object where none differs."""
-    if profile.optimized is None:
+    if profile.optimized is None or profile.graph is None:
         return profile
-    names = same_nodes(read_graph(profile.optimized), explained.optimized, explained.source)
+    names = same_nodes(profile.graph, explained.optimized, explained.source)
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return profile

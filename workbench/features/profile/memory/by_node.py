@@ -9,7 +9,6 @@ import numpy as np
 
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import DataFrame, frame_of
-from workbench.core.rewrites.graphs import bodies
 from workbench.core.text import in_mib
 from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes
 from workbench.features.profile.session_profile import SessionProfile
@@ -120,32 +119,21 @@ def live_bytes(profile: SessionProfile) -> dict[str, int]:
     A tensor lives from the node that makes it to the last node that reads it, an output of the graph to the
     end. Where the size of a tensor is not known the sums would be wrong, so the result is empty.
     """
-    if profile.optimized is None:
+    if profile.optimized is None or profile.graph is None:
         return {}
-    graph = profile.optimized.graph
+    nodes = [node for node in profile.graph.nodes if not node.scope]
     shapes = profiled_shapes(profile.optimized, profile.measured)
-    last_use = {value.name: len(graph.node) for value in graph.output}
-    for position, node in enumerate(graph.node):
-        for name in _read(node):
-            last_use[name] = max(last_use.get(name, -1), position)
-    changes = np.zeros(len(graph.node) + 2, np.int64)
-    for position, node in enumerate(graph.node):
-        for name in filter(None, node.output):
+    last_use = {name: position for position, node in enumerate(nodes) for name in node.reads}
+    last_use |= dict.fromkeys(profile.graph.outputs, len(nodes))
+    changes = np.zeros(len(nodes) + 2, np.int64)
+    for position, node in enumerate(nodes):
+        for name in filter(None, node.outputs):
             size = shapes[name].size_bytes if name in shapes else None
             if size is None:
                 return {}
             changes[position] += size
             changes[max(position, last_use.get(name, position)) + 1] -= size
-    return {node.name: int(alive) for node, alive in zip(graph.node, changes.cumsum(), strict=False)}
-
-
-def _read(node: Any) -> list[str]:
-    """Return the tensors that a node reads, those of its subgraphs included."""
-    names = [name for name in node.input if name]
-    for body in bodies(node):
-        names += [name for inner in body.node for name in _read(inner)]
-        names += [value.name for value in body.output]
-    return names
+    return {node.name: int(alive) for node, alive in zip(nodes, changes.cumsum(), strict=False)}
 
 
 def _weights(model: Any) -> int | None:
