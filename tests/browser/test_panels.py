@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+import onnx
 import pytest
+from onnx import helper
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Show
@@ -15,10 +17,12 @@ from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import (
     STOP,
     TABS,
+    TAKEN,
     all_settings,
     button,
     change,
     compared,
+    each_card,
     knob,
     make,
     maker,
@@ -57,6 +61,7 @@ DROP = """(bytes) => {
   const place = document.querySelector('.wbp-headline');
   place.dispatchEvent(new DragEvent('drop', {dataTransfer, bubbles: true, cancelable: true}));
 }"""
+HOSTILE = "<img src=x onerror=\"document.title='pwned'\">"
 
 
 def opened(show: Show, budget_s: float = 2.0, **options: object) -> Book:
@@ -178,6 +183,38 @@ def test_two_reloads_in_mid_run_find_it_again_and_a_kernel_restart_leaves_no_orp
     until(page, lambda: bool(workers()))
     book.restart_kernel()
     until(book.page, lambda: not workers())
+
+
+@pytest.mark.release
+def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> None:
+    proto = tiny.mlp()
+    proto.graph.name = HOSTILE
+    for node in proto.graph.node:
+        node.name = f"{HOSTILE}{node.output[0]}"
+    proto.producer_name = HOSTILE
+    file = lab.folder / "<img src=x onerror=document.title=1>.onnx"
+    onnx.save(
+        helper.make_model(proto.graph, opset_imports=proto.opset_import, ir_version=proto.ir_version), file
+    )
+    book = show(
+        f"import workbench as wb\nbench = wb.Workbench({str(file)!r})\nbench.state.budget_s = 1.0\nbench"
+    )
+    page = book.page
+    expect(page.locator(".wbp-headline")).to_contain_text("<img src=x")
+    button(page, "Compare").click()
+    compared(page)
+    for name in ("Explain A and B", "Profile A and B"):
+        make(page, name)
+        expect(page.locator(".wbp-progress")).to_have_count(1)
+        expect(page.locator(".wbp-progress")).to_have_count(0)
+        expect(page.locator(".wbp-page:visible .wbp-card").first).to_be_visible()
+    for name in TABS:
+        tab(page, name)
+        assert page.locator(TAKEN).count() == 0, name
+        for pill in each_card(page):
+            assert page.locator(TAKEN).count() == 0, f"{name}, {pill}"
+    assert page.title() != "pwned"
+    assert page.title() != "1"
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.factories import results
-from tests.features.profile.traces import chain, node, trace_of, write
+from tests.features.profile.traces import chain, event, node, trace_of, write
 from workbench.core.bundle.estimate import Estimate
 from workbench.drawing.chart_figure import chart_figure
 from workbench.features.cold_start import cold_start_chart
 from workbench.features.cold_start.record import ColdStartRecord, ProcessStart
 from workbench.features.profile.calls import read_profile
-from workbench.features.profile.memory.by_node import memory_of
+from workbench.features.profile.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.features.profile.memory.chart import memory_figure
 from workbench.features.profile.result import op_type_chart
 from workbench.features.profile.roofline.chart import roofline_figure
@@ -39,6 +39,20 @@ def test_bars_by_op_type_add_up_to_a_run(profile: SessionProfile) -> None:
     assert sum(bars.x) == pytest.approx(1e3 * sum(profile.runs_s) / len(profile.runs_s))
     assert set(figure.layout.yaxis.ticktext) == {"MatMul", "Sigmoid", "(between nodes)", "(scheduling)"}
     assert "(ms)" in figure.layout.xaxis.title.text
+
+
+def test_strangers_names_are_text(tmp_path: Path) -> None:
+    events = [node("<b>n</b>", 0, 5, "<i>op</i>"), event("model_run", 0, 6, "Session")]
+    stranger = read_profile(write(tmp_path, events))
+    called = NodeMemory(0, "<b>n</b>", "<i>op</i>", None, None, None, None, live_bytes=4096)
+    for figure in (
+        chart_figure(op_type_chart(stranger)),
+        memory_figure(MemoryRecord((called,), None, None, None, None)),
+    ):
+        told = str(figure.to_dict())
+        assert "&lt;i&gt;op" in told
+        assert "<i>op" not in told
+        assert "<b>n" not in told
 
 
 def test_an_empty_profile_draws(tmp_path: Path) -> None:

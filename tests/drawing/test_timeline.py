@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.drawing.scale import Scale
 from workbench.drawing.timeline import (
     BlockPoint,
@@ -55,6 +55,16 @@ def test_disturbed_blocks_that_count_are_not_called_excluded() -> None:
     assert not any("excluded" in text for text in figure.data[0].hovertext)
     assert "excluded" not in [trace.name for trace in figure.data]
     assert set(timeline_table(comparison(busy, failed("B")))["excluded_because"]) == {""}
+
+
+def test_a_strangers_reason_stays_text() -> None:
+    one = run("A", [[[0.001], [0.002]]])
+    (process,) = one.processes
+    blocks = (process.blocks[0], replace(process.blocks[1], disturbed=(HOSTILE,)))
+    one = replace(one, processes=(replace(process, blocks=blocks),))
+    told = str(timeline_figure(comparison(one, failed("B", HOSTILE), model=HOSTILE)).to_dict())
+    assert "excluded: " in told
+    assert "<img" not in told
 
 
 def test_too_many_blocks_are_thinned_and_the_figure_says_so() -> None:

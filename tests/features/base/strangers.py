@@ -32,6 +32,8 @@ FIXED = {  # a bundle in which these have another form is refused
 NAMELESS = {  # their sentences repeat no name
     *("ablation", "cold start", "comparison", "memory", "peaks", "profile", "roofline", "thread scaling"),
 }
+NAMELESS_PAGES = {"cold start", "peaks", "profile"}  # nor do the pages of their examples,
+NAMELESS_FIGURES = NAMELESS_PAGES | {"memory", "load test", "deployment"}  # nor their figures
 
 
 class Taken(HTMLParser):

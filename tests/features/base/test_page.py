@@ -16,7 +16,7 @@ import workbench as wb
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from tests.factories.graphs import HOSTILE
 from tests.factories.results import every_kind
-from tests.features.base.strangers import NAMELESS, stranger_s
+from tests.features.base.strangers import NAMELESS_PAGES, stranger_s
 from workbench.core.bundle.run import LogLine
 from workbench.core.measure.percentiles import percentiles_frame
 
@@ -66,7 +66,7 @@ def test_a_page_of_every_result(kind: str, tmp_path: Path, request: pytest.Fixtu
     path = stranger_s(every_kind()[kind]).export_html(tmp_path / "page.html")
     page = path.read_text("utf-8")
     read = Reader(page)
-    assert any("onerror=window.hacked=1" in text for text in read.texts) or kind in NAMELESS
+    assert any("onerror=window.hacked=1" in text for text in read.texts) or kind in NAMELESS_PAGES
     assert read.loading == []
     assert read.handlers == []
     assert len(page.encode()) < MOST_BYTES

@@ -257,4 +257,5 @@ def test_an_engine_that_is_built_at_each_start_is_cached() -> None:
     slow = run("A", [replace(process(1, [block(0.001)]), load_s=50.0)], config=asked)
     (finding,) = say("engine-built-at-each-start", evidence(NODES, config=asked, run=slow))
     assert finding.fix.config is not None
-    assert finding.fix.config.providers[0].option("trt_engine_cache_enable") in ("1", "True")
+    for cache in ("trt_engine_cache_enable", "trt_timing_cache_enable"):
+        assert finding.fix.config.providers[0].option(cache) in ("1", "True")

@@ -163,6 +163,7 @@ def test_a_decoder_without_a_cache() -> None:
     without = shaped(nodes, (8, 12_000), 10)
     (finding,) = say("no-key-value-cache", without)
     assert finding.nodes == ("t", "m")
+    assert "text-generation-with-past" in finding.fix.code
     built = matrix(nodes, (8, 12_000))
     built.graph.input.append(helper.make_tensor_value_info("past_key_values.0.key", FLOAT, [1]))
     assert say("no-key-value-cache", evidence(nodes, structure=built)) == []
@@ -298,6 +299,7 @@ def test_a_gelu_names_its_own_nodes_and_not_the_bias_before_it() -> None:
     assert {*finding.nodes} == {name for name, *_ in own}
     assert finding.title.endswith("in 1 place")
     assert finding.fix.config.rewrites == ("gelu-to-one-node",)
+    assert "opset_version=20" in finding.fix.code
 
 
 def test_larger_sizes_that_come_later() -> None:

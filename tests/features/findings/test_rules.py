@@ -124,6 +124,7 @@ def test_a_cast_that_something_else_reads_is_not_cast_back(reader: str, speaks: 
     assert facts.profiled is not None
     findings = say("cast-pairs", replace(facts, profiled=replace(facts.profiled, graph=read_graph(built))))
     assert [finding.nodes for finding in findings] == [("h", "b", "r")] * speaks
+    assert all("autocast" in finding.fix.text for finding in findings)
 
 
 def test_weights_among_the_inputs() -> None:
@@ -134,6 +135,7 @@ def test_weights_among_the_inputs() -> None:
     (finding,) = say("weights-are-inputs", evidence(nodes, structure=built))
     assert finding.nodes == ("c",)
     assert finding.fix.config == Config(rewrites=("weights-out-of-inputs",))
+    assert "keep_initializers_as_inputs=False" in finding.fix.code
     assert finding.fix.least_sqnr_db == 60
 
 
@@ -290,7 +292,9 @@ def test_the_cpu_before_another_provider() -> None:
 def test_einsum_and_transposes_speak_from_their_share_on() -> None:
     nodes = [("e", "Einsum", ("x",), 10), ("t", "Transpose", ("e",), 20), ("m", "MatMul", ("t", "w"), 70)]
     assert [finding.nodes for finding in say("einsum", evidence(nodes))] == [("e",)]
-    assert [finding.nodes for finding in say("transposes", evidence(nodes))] == [("t",)]
+    (transposes,) = say("transposes", evidence(nodes))
+    assert transposes.nodes == ("t",)
+    assert "--inputs-as-nchw" in transposes.fix.code
     few = [("e", "Einsum", ("x",), 1), ("t", "Transpose", ("e",), 2), ("m", "MatMul", ("t", "w"), 97)]
     assert say("einsum", evidence(few)) == say("transposes", evidence(few)) == []
 

@@ -86,6 +86,14 @@ def test_spans_hold_the_tree(hand: SessionProfile) -> None:
     assert spans.loc[spans["kind"] == "run", "duration_s"].sum() == pytest.approx(spans["self_s"].sum())
 
 
+def test_names_from_strangers_are_escaped(tmp_path: Path) -> None:
+    events = run_of(0, ("<script>alert(1)</script>", "<b>op</b>", 5))
+    html = read_profile(write(tmp_path, events)).page_html()
+    assert "&lt;script&gt;alert" in html
+    assert "<script>alert" not in html
+    assert "<b>op" not in html
+
+
 def test_a_trace_without_a_run_says_so(tmp_path: Path) -> None:
     profile = read_profile(write(tmp_path, [node("a", 0, 1)], close=False))
     assert "no run was completed" in str(profile)
