@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 import workbench as wb
 
 MEANINGS = {"limits": "Goal", "worker_limits": "Limits", "cancel": "Event", "keep": "bool"}
@@ -34,3 +36,10 @@ def test_a_keyword_has_one_meaning() -> None:
                     wrong.append(f"{call}({keyword}: {parameter.annotation})")
     assert seen == MEANINGS.keys()
     assert wrong == []
+
+
+@pytest.mark.parametrize("call", [wb.tune, wb.improve, wb.default_space], ids=lambda call: call.__name__)
+def test_the_limits_of_a_process_are_no_limits_of_a_config(call: Callable[..., Any]) -> None:
+    with pytest.raises(wb.WorkbenchError, match=r"is no wb\.Goal") as refused:
+        call("digits-conv", limits=wb.Limits())
+    assert "worker_limits" in refused.value.fix

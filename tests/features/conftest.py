@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from workbench.apps.cli import parser
 from workbench.features.base.registry import KINDS
 
 
@@ -14,9 +13,7 @@ from workbench.features.base.registry import KINDS
 def toy() -> Iterator[None]:
     """Know one feature more."""
     with KINDS.with_one_more("warmth", "tests.features.warmth"):
-        parser.cache_clear()
         yield
-    parser.cache_clear()
 
 
 @pytest.fixture

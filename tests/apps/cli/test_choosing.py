@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.core.bundle import golden
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, ordinary
 from workbench.apps.cli import main
 from workbench.core.bundle.kinds import Part
+
+GOLDEN = Path(golden.__file__).parent
 
 
 @pytest.fixture
@@ -33,6 +36,18 @@ def test_the_exit_code_is_the_answer(bundle: str, tmp_path: Path, capsys: pytest
     path = wb.Comparison(few).save(tmp_path / "few.ortbench")
     assert main(["best", str(path), "--max-p99", "1000"]) == 3
     assert "not settled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("bundle", sorted(GOLDEN.glob("*.ortbench")), ids=lambda path: path.stem)
+def test_each_kind_of_result_answers_or_says_that_it_holds_no_configs(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = main(["best", str(bundle), "--max-p50", "10"]), capsys.readouterr()
+    if code == 2:
+        assert "holds no configs to choose from" in printed.err
+    else:
+        assert code in (0, 1, 3)
+        assert printed.out
 
 
 @pytest.mark.real

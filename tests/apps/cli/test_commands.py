@@ -223,6 +223,12 @@ def test_what_a_comparison_that_goes_on_would_ignore_is_refused(
     assert f"{name} cannot be changed with --more" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("line", [["--more", "first.ortbench"], ["--b", "level=all"]], ids=" ".join)
+def test_sizes_of_inputs_need_a_model(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *line, "--dim", "batch=2"]) == 2
+    assert "--dim is for a model, and none was given" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["measure"], ["compare", "m", "--seed", "x"]])
 def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:

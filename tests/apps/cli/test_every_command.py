@@ -141,3 +141,19 @@ def test_further_files_have_the_configs_of_their_letters(
     monkeypatch.setattr("workbench.apps.cli.features.function_at", lambda _: call)
     assert main(["first-difference", *said("MODEL SECOND --b level=basic", words)]) == 0
     assert received == [(words["MODEL"], wb.Config()), (words["SECOND"], wb.Config(level="basic"))]
+
+
+def test_a_matrix_is_saved_by_its_call_alone(
+    words: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = examples.every_kind()["matrix"]
+    monkeypatch.setattr("workbench.apps.cli.features.function_at", lambda _: lambda *_, **__: made)
+    main(["matrix", *said("MODEL SECOND --b level=basic -o BUNDLE", words)])
+    assert "saved" not in capsys.readouterr().err
+    assert not Path(words["BUNDLE"]).exists()
+
+
+def test_what_is_no_list_of_numbers_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["load-test", "digits-conv", "--callers", "1,x"])
+    assert "'1,x' is no list of whole numbers: 1,2,4" in capsys.readouterr().err

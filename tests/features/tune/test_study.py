@@ -380,7 +380,7 @@ def test_what_a_goal_out_of_reach_would_cost_is_said(tmp_path: Path) -> None:
 def test_a_real_study_from_the_call_to_the_reopened_bundle(tmp_path: Path) -> None:
     model = tiny.save(tiny.mlp(), tmp_path)
     space = wb.Space.of(level=("disabled",), disabled_passes=("NchwcTransformer",), intra_op_threads=(1,))
-    study = wb.tune(model, space, budget_s=20.0, progress=False)
+    study = wb.tune(model, space, budget_s=60.0, progress=False)
     states = {candidate.config: candidate.state for candidate in study.record.candidates}
     assert states[wb.Config(disabled_passes=("NchwcTransformer",))] == "same"
     assert [*states.values()].count("measured") >= 2

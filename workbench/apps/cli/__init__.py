@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from functools import cache
 
 from workbench._version import __version__
 from workbench.apps.cli import (
@@ -61,7 +60,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-@cache
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     top = argparse.ArgumentParser(

@@ -26,7 +26,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
     result = opened(arguments.source)
-    if not hasattr(result, "best"):
+    if not result.knows_best:
         raise InputError(
             f"{arguments.source} holds no configs to choose from",
             "name a comparison, published files, or a grid of sizes or models",

@@ -101,7 +101,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--output": {"type": result_file, "metavar": "FILE", "help": "save it as a bundle (.ortbench)"},
     "--pacing": {"type": float, "metavar": "S", "help": "pause before each run; default: none"},
     "--quiet": _flag("no progress bar"),
-    "--seed": {"type": int, "default": 0, "help": "seed of the inputs"},
+    "--seed": {"type": int, "default": 0, "help": "seed of random inputs"},
     "--smallest-effect": {
         "type": percent,
         "default": 0.01,

@@ -61,6 +61,8 @@ def run(kind: str, given: argparse.Namespace) -> int:
     rows = feature.command.rows
     frame = rows and rows(result, **read(feature, further_parameters(rows), given))
     print_result(given, result, frame, feature.command.text)
+    if "file" in parameters_of(feature) and not given.accuracy:
+        given.output = None  # the call has written it, after each of its parts
     return save(result, given, gates_of(feature, result, given))
 
 

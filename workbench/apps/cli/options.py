@@ -181,8 +181,12 @@ def _inputs(parameters: Parameters, hint: str) -> Argument:
         add(command, *drawn)
 
     def value(given: argparse.Namespace) -> Any:
-        is_drawn = has_model and (given.dim or (given.seed and not has_seed))
-        return read_inputs(given, vars(given).get("subject") or given.model) if is_drawn else given.npz
+        if not has_model or not (given.dim or (given.seed and not has_seed)):
+            return given.npz
+        model = vars(given).get("subject") or given.model
+        if model is None:
+            raise InputError(f"{drawn[0]} is for a model, and none was given", "name it, or leave that out")
+        return read_inputs(given, model)
 
     return Argument(add_options, value)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from workbench.apps.cli.commands import KEY_VALUE, result_file
 from workbench.apps.cli.subject import read_dims, read_pairs
 from workbench.core.form import numbers, whole_numbers
+from workbench.core.text import quoted
 
 LISTS = (Sequence, Iterable, tuple)
 _ON_OFF = {"on": True, "off": False}
@@ -95,5 +96,12 @@ def _listed(items: list[Any], of_type: tuple[Any, ...], *, is_at_once: bool) -> 
         return Reading({"metavar": "NAME", **how}, convert)
     if not {int, float} & {*items}:
         return None
-    read = whole_numbers if int in items else numbers
-    return Reading({"action": "extend", "type": read, "metavar": "N,N"}, convert)
+    read, what = (whole_numbers, "whole numbers: 1,2,4") if int in items else (numbers, "numbers: 1,2.5")
+
+    def typed(text: str) -> list[Any]:
+        try:
+            return [*read(text)]
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{quoted(text)} is no list of {what}") from error
+
+    return Reading({"action": "extend", "type": typed, "metavar": "N,N"}, convert)

@@ -47,7 +47,11 @@ def keep_tried(
 ) -> None:
     """Keep what came of a fix, so that its card shows it, and the code that tries it."""
     state.remember(fix_code(request, findings, finding))
-    state.tried = {**state.tried, (findings.record, finding): result}
+    same = (
+        other for other in findings.record.findings if (other.id, other.nodes) == (finding.id, finding.nodes)
+    )
+    held = next(same, finding)  # other numbers, where findings were looked for again
+    state.tried = {**state.tried, (findings.record, held): result}
 
 
 def fix_code(request: Request, findings: wb.Findings, finding: Any) -> str:

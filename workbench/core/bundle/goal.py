@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from workbench.core.bounds import check_number
 from workbench.core.config.literals import call, literal
 from workbench.core.errors import ConfigError
-from workbench.core.text import listed, quoted
+from workbench.core.text import listed, quoted, shorten
 
 Objective = Literal["latency", "p99", "throughput", "memory", "load", "file size", "accuracy", "error"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -59,6 +59,18 @@ class Goal:
     min_speedup: float | None = None  # what the best config should reach, in times of the defaults
     max_p50_s: float | None = None
     min_throughput: float | None = None  # runs a second: of the callers if throughput is an objective
+
+    @classmethod
+    def of(cls, limits: Goal | None) -> Goal:
+        """Return the limits that a call was given, or none; refuse what are no limits of a config."""
+        goal = cls() if limits is None else limits
+        if not isinstance(goal, Goal):
+            raise ConfigError(
+                f"limits={shorten(repr(goal))} is no wb.Goal",
+                "give limits=wb.Goal(max_error=0.01); the limits of a worker process are worker_limits",
+            )
+        goal.check()
+        return goal
 
     @property
     def allows_other_arithmetic(self) -> bool:

@@ -44,9 +44,9 @@ class BlockRound(Round):
         """Yield step by step: all processes take each before any takes the next one."""
         yield (("load", Participant.load),)
         yield (("provider", self.check_provider),)
-        if not self._is_pointless():
-            yield (("first run", self._first_run),)
-            yield (("warm-up", self._warm_up),)
+        for step in (("first run", self._first_run), ("warm-up", self._warm_up)):
+            if not self._is_pointless():
+                yield (step,)
 
     def measure(self) -> None:
         """Sample the processes that are warm."""

@@ -64,6 +64,11 @@ class TaskExperiment(Experiment, ABC, Generic[Record]):
     def open(self, participant: Participant) -> None:
         """Prepare a process after its session was made."""
 
+    @property
+    def elapsed_s(self) -> float:
+        """Return the seconds since the rounds began; 0 while configs are prepared: no budget bounds that."""
+        return super().elapsed_s if self.rounds else 0.0
+
     def fraction(self) -> float | None:
         """Return the done share of the budget; while it is prepared nothing is known."""
         return super().fraction() if self.rounds else None

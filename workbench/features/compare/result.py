@@ -209,7 +209,7 @@ FEATURE = Feature(
             "rename_output": "an output of the model that has another name in the further files",
             "ignore_outputs": "compare the time alone of different nets",
             "budget_s": "seconds that it may take; default: about 10, up to a minute more while it is open",
-            "seed": "seed of the inputs and the order of measuring",
+            "seed": "seed of random inputs and of the order of measuring",
             "clock": "cpu: compare processor time at one thread, which other programs hardly disturb",
         },
     ),

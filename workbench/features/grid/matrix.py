@@ -280,7 +280,7 @@ FEATURE = Feature(
             "inputs": "inputs of every model, an array for each input's name",
             "file": "the bundle, written after each model; called again, it goes on",
             "sort": "order the models by the speed-up of the config with this letter",
-            "seed": "seed of the inputs and the order of measuring",
+            "seed": "seed of random inputs and of the order of measuring",
             "budget_s": "seconds that all models may take",
         },
     ),

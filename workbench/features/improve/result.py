@@ -169,8 +169,7 @@ def improve(
     Ctrl-C the history has it.
     """
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
-    goal = limits or Goal()
-    goal.check()
+    goal = Goal.of(limits)
     _check_settings(without)
     if budget_s is not None:
         check_number("budget_s", budget_s, "give seconds, like 180.0, or leave it out", least=0)

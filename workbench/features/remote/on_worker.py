@@ -21,6 +21,7 @@ from workbench.core.measure.limits import Progress
 from workbench.core.models import Model
 from workbench.core.models.fingerprint import fingerprint
 from workbench.core.stored_files import trim
+from workbench.core.text import quoted
 from workbench.features.base.registry import KINDS
 from workbench.features.base.result import packed
 
@@ -53,7 +54,12 @@ def missing(files: tuple[SentFile, ...]) -> tuple[str, str, tuple[SentFile, ...]
 
 def store(file: SentFile, name: str, offset: int, data: bytes) -> None:
     """Write a part of a file into a folder that is not in use yet."""
-    path = _arriving(file) / name
+    folder = _arriving(file)
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ModelError(
+            f"{quoted(name)} is outside the folder of its model", "keep the weights beside the model"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("r+b" if offset else "wb") as target:
         target.seek(offset)

@@ -56,8 +56,7 @@ def tune(
     goes on with `continue_`. `on_round` gets the study so far after each round.
     """
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
-    goal, objectives = limits or Goal(), _several(objective)
-    goal.check()
+    goal, objectives = Goal.of(limits), _several(objective)
     check_objectives(objectives, callers)
     given = None if inputs is None else inputs_of(loaded, inputs, seed)
     if space is None:
@@ -121,8 +120,7 @@ def default_space(
     The model is explained and profiled for a moment, so that what its findings name takes part. Passes that
     `ablation`, a result of `wb.ablate`, found to cost time take part, too.
     """
-    goal = limits or Goal()
-    goal.check()
+    goal = Goal.of(limits)
     loaded, calibration = load(model), replayed(calibration)
     return space_of(
         loaded,
