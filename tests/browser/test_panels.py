@@ -191,6 +191,8 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
     proto.graph.name = HOSTILE
     for node in proto.graph.node:
         node.name = f"{HOSTILE}{node.output[0]}"
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = HOSTILE
     proto.producer_name = HOSTILE
     file = lab.folder / "<img src=x onerror=document.title=1>.onnx"
     onnx.save(
@@ -213,6 +215,11 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
         assert page.locator(TAKEN).count() == 0, name
         for pill in each_card(page):
             assert page.locator(TAKEN).count() == 0, f"{name}, {pill}"
+    tab(page, "Timing")
+    all_settings(page)
+    page.locator(".wbk-row", has_text=re.compile("^free dimensions$")).click()
+    expect(page.locator(".wbk-inner", has_text="<img src=x").first).to_be_visible()
+    assert page.locator(TAKEN).count() == 0, "knobs"
     assert page.title() != "pwned"
     assert page.title() != "1"
 
