@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.core.glossary import meaning
-from workbench.core.html_table import HtmlCell, facts_table, html_table, scrolling
+from workbench.core.html_table import NUMBER, HtmlCell, facts_table, html_table, scrolling
 
 LONG = "x" * 5_000
 
@@ -43,3 +43,8 @@ def test_a_fact_has_its_lines_and_a_bound() -> None:
 def test_a_wide_table_scrolls_in_a_region_that_the_keyboard_reaches() -> None:
     html = scrolling(html_table((), []), 'runs "A"')
     assert html.startswith('<div class="scroll" tabindex="0" role="region" aria-label="runs &quot;A&quot;">')
+
+
+def test_a_head_stands_over_its_numbers() -> None:
+    table = html_table(["name", "ms"], [["A", HtmlCell("2", NUMBER)]], numbers=["ms"])
+    assert '<th scope="col">name</th><th scope="col" class="number">ms</th>' in table

@@ -10,6 +10,7 @@ from workbench.core.glossary import explained
 from workbench.core.text import one_line
 
 ABSENT = "not known"
+NUMBER = ' class="number"'  # of a cell and of the head above it
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
 _LONGEST_FACT = 2_000
 _LEFT = ' style="text-align: left"'  # JupyterLab sets cells to the right, as for numbers
@@ -43,15 +44,19 @@ def html_table(
     left: bool = False,
     kind: str = "",
     unexplained: Collection[str] = (),
+    numbers: Collection[str] = (),
 ) -> str:
     """Return a table with texts of at most `longest` characters; None is shown as absent.
 
     A head that the glossary knows has a tooltip, unless it is `unexplained`: a model's own name.
-    `left` is for tables of sentences, `kind` a CSS class.
+    `left` is for tables of sentences, `kind` a CSS class; heads of `numbers` have the class of their cells.
     """
     marks, marked = _LEFT if left else "", f' class="{kind}"' if kind else ""
     named = f"<caption>{escape(one_line(caption, longest))}</caption>" if caption else ""
-    titles = (_head(title, "" if title in unexplained else explained(title)) for title in heads)
+    titles = (
+        _head(title, "" if title in unexplained else explained(title), NUMBER if title in numbers else "")
+        for title in heads
+    )
     head = f"<thead><tr>{''.join(titles)}</tr></thead>" if heads else ""
     body = "".join(f"<tr>{''.join(_cell(value, longest, marks) for value in row)}</tr>" for row in rows)
     return f"<table{marked}>{named}{head}<tbody>{body}</tbody></table>"
@@ -69,10 +74,10 @@ def scrolling(table: str, label: str, kind: str = "scroll") -> str:
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{spoken}">{table}</div>'
 
 
-def _head(title: str, help: str) -> str:
+def _head(title: str, help: str, marks: str) -> str:
     """Return a head that may break after an underscore: a column is no wider than its cells need."""
     tooltip = f' title="{escape(help)}"' if help else ""
-    return f'<th scope="col"{tooltip}>{escape(one_line(title)).replace("_", "_<wbr>")}</th>'
+    return f'<th scope="col"{marks}{tooltip}>{escape(one_line(title)).replace("_", "_<wbr>")}</th>'
 
 
 def _cell(value: object, longest: int, marks: str) -> str:

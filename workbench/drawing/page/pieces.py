@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.core.bundle.display import DataFrame, own_names
 from workbench.core.errors import Cancelled, WorkbenchError
-from workbench.core.html_table import HtmlCell, html_table, scrolling
+from workbench.core.html_table import NUMBER, HtmlCell, html_table, scrolling
 from workbench.core.text import in_digits, one_line
 from workbench.drawing.page.caption import caption_html
 from workbench.drawing.titles import take_title
@@ -26,7 +26,6 @@ _MOST_ROWS = 300
 MOST_NODES = 200  # rows of a table with one row per node
 _MOST_LETTERS = 300  # in a cell
 _MOST_PLAIN = 1e15  # a larger number has an exponent
-_NUMBER = ' class="number"'
 _ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
 
 _asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
@@ -84,7 +83,9 @@ def table(frame: DataFrame, caption: str, *, most: int = _MOST_ROWS, opened: boo
     rows = frame.head(most)
     kinds = [kind.kind in "if" for kind in frame.dtypes]
     cells = (map(_cell, row, kinds) for row in rows.itertuples(index=False, name=None))
-    shown = html_table([*map(str, frame.columns)], cells, longest=_MOST_LETTERS, unexplained=own_names(frame))
+    heads = [*map(str, frame.columns)]
+    numbers = [head for head, is_number in zip(heads, kinds, strict=True) if is_number]
+    shown = html_table(heads, cells, longest=_MOST_LETTERS, unexplained=own_names(frame), numbers=numbers)
     count = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
     cut = paragraph(f"The first {most:,} of {len(frame):,} rows.", "note") if len(frame) > most else ""
     return (
@@ -142,7 +143,7 @@ def _cell(value: Any, is_number: bool) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return HtmlCell(in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}", _NUMBER)
+        return HtmlCell(in_digits(value, 5) if abs(value) < _MOST_PLAIN else f"{value:.5g}", NUMBER)
     if isinstance(value, int):
-        return HtmlCell(f"{value:,}", _NUMBER)
-    return HtmlCell(escape(one_line(str(value), _MOST_LETTERS)), _NUMBER) if is_number else value
+        return HtmlCell(f"{value:,}", NUMBER)
+    return HtmlCell(escape(one_line(str(value), _MOST_LETTERS)), NUMBER) if is_number else value
