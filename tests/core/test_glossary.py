@@ -98,7 +98,7 @@ def test_a_headline_says_what_the_word_means(kind: str, word: str) -> None:
 def test_a_table_of_a_page_explains_its_columns_and_trusts_none() -> None:
     frame = pd.DataFrame([[1.0, "x", 2.0]], columns=["p99_ms", "node", 'p90"><img src=x>'])
     html = table(frame, "a table")
-    assert f'<th scope="col" title="{escape(meaning("p99"))}">p99_<wbr>ms</th>' in html
+    assert f'<th scope="col" class="number" title="{escape(meaning("p99"))}">p99_<wbr>ms</th>' in html
     assert '<th scope="col">node</th>' in html
     assert "<img" not in html
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 from importlib.resources import files
 
 import pandas as pd
@@ -60,9 +61,8 @@ def test_a_name_that_a_model_gave_is_not_explained_and_has_no_unit() -> None:
     assert next(column for column in named if column["name"] == "level")["help"] == meaning(
         "optimization level"
     )
-    head = '<th scope="col">level</th>'
-    assert head in table(frame, "a sweep")
-    assert head not in table(knob.to_frame(), "a sweep")
+    assert '<th scope="col" class="number">level</th>' in table(frame, "a sweep")
+    assert f'title="{escape(meaning("optimization level"))}">level</th>' in table(knob.to_frame(), "a sweep")
 
 
 def as_on_a_screen(source: str) -> str:
