@@ -14,7 +14,7 @@ from onnx import helper
 import workbench as wb
 from tests.core.models import tiny
 from tests.factories.comparisons import ordinary
-from workbench.core.models.examples import examples
+from workbench.core.prepare.examples import examples
 
 INT8 = wb.Config(precision=wb.StaticInt8(samples=2))
 SIZED = "sized as what is run: x float32[1,3,20,12]"

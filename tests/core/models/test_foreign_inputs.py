@@ -11,8 +11,8 @@ from onnx import ModelProto, TensorProto, helper
 from tests.core.models import tiny
 from workbench.core.errors import InputError
 from workbench.core.models import load
-from workbench.core.models.examples import examples
-from workbench.core.prepare.calibration import source_of
+from workbench.core.prepare.calibration import calibration_source
+from workbench.core.prepare.examples import examples
 
 INT64 = TensorProto.INT64
 
@@ -98,7 +98,7 @@ def test_an_array_is_given_by_the_name_of_its_input_and_its_sizes_count() -> Non
     assert (inputs.made_by, inputs.seed) == ("random, seed 0, except 'left'", None)
     assert not inputs.is_real
     assert not examples(model, inputs).real
-    assert not source_of(model, inputs, None).representative
+    assert not calibration_source(model, inputs, None).is_real
     whole = model.inputs(left=left, right=np.ones((5, 8), np.float32))
     assert (whole.is_real, examples(model, whole).real) == (True, True)
     assert load(speech()).inputs(sr=8000).feeds[0]["sr"] == 8000

@@ -194,8 +194,8 @@ def test_weights_listed_as_inputs_are_no_inputs_to_feed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ([], "no calibration examples"),
-        (3, "holds no calibration data"),
+        ([], "there are no examples"),
+        (3, "holds no examples"),
         ([{"pixel": np.zeros((1, 1, 64, 64), np.float32)}], "no input 'pixel'"),
         (Table([{"text": "a"}]), "columns are"),
         (Table([{"pixels": [[1, 2], [3]]}]), "row 0, column pixels"),

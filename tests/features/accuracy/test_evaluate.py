@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 import workbench as wb
 from sample_models.evaluation import read_evaluation_set
 from workbench.core.errors import Cancelled, MetricError, RunFailed
-from workbench.core.models.examples import examples
+from workbench.core.prepare.examples import examples
 from workbench.features.accuracy import evaluate as module
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate
 from workbench.features.accuracy.metrics import find_metric

@@ -118,7 +118,7 @@ def argument_of_inputs(kind: Feature, request: Request) -> str | None:
     subject = request.subject
     if "data" not in kind.takes or not subject.dims or subject.data:
         return None
-    from workbench.core.models.examples import trained_sample  # loads slowly
+    from workbench.core.models.samples import trained_sample
 
     return "data" if trained_sample(subject.model) is None else None
 

@@ -56,7 +56,7 @@ def keep_tried(
 
 def fix_code(request: Request, findings: wb.Findings, finding: Any) -> str:
     """Return the code from the model to the fix that was tried and its config."""
-    from workbench.core.models.examples import trained_sample  # loads slowly
+    from workbench.core.models.samples import trained_sample
 
     subject, options = request.subject, inputs_option(request.subject)
     options["calibration"] = subject.calibration or None

@@ -17,6 +17,7 @@ from workbench.core.text import did_you_mean, quoted
 if TYPE_CHECKING:
     from sample_models.evaluation import EvaluationSet
     from sample_models.rehydrate import Progress
+    from workbench.core.models.model import Model
 
 
 @cache
@@ -34,6 +35,19 @@ def card(name: str) -> SampleCard:
             f"{did_you_mean(name, sample_names())}The samples are: {', '.join(sample_names())}.",
         )
     return read_card(CARDS / f"{name}.json")
+
+
+def is_trained(name: str) -> bool:
+    """Return whether a trained sample has this name."""
+    return name in sample_names() and card(name).kind == "trained"
+
+
+def trained_sample(model: Model) -> str | None:
+    """Return the name of the trained sample equal to this model, or None."""
+    if not is_trained(model.name):
+        return None
+    own = sample_path(model.name)  # its folder is named after its content, in whichever cache
+    return model.name if model.path.parts[-2:] == own.parts[-2:] else None
 
 
 def samples() -> DataFrame:
@@ -82,8 +96,8 @@ def sample_dims(name: str) -> dict[str, int]:
 
 def evaluation_set(name: str) -> EvaluationSet:
     """Return the held-out inputs and labels of a trained sample."""
-    if card(name).kind != "trained":
-        trained = ", ".join(sample for sample in sample_names() if card(sample).kind == "trained")
+    if card(name).kind != "trained":  # which refuses an unknown name
+        trained = ", ".join(filter(is_trained, sample_names()))
         raise ModelError(
             f"{name!r} is a skeleton: its weights are random, so it has no accuracy and no evaluation set.",
             f"Use one of the trained samples: {trained}.",

@@ -1,8 +1,9 @@
-"""Checks of one calibration example, with its place in an error."""
+"""Checks of one example, with its place in an error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -14,24 +15,32 @@ from workbench.core.models.model import Model
 from workbench.core.text import shorten
 
 
-def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
-    """Return the feed in ORT's types; refuse values that are not finite, which leave no scale."""
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Name the place in an error about inputs."""
     try:
-        values = check_feed(feed, model.structure, [])
+        yield
     except InputError as error:
         raise InputError(f"{where}: {error.problem}", error.fix) from error
+
+
+def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
+    """Return the feed in ORT's types; refuse values that are not finite, which leave no scale."""
+    with placed(where):
+        values = check_feed(feed, model.structure, [])
     for name, value in values.items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             _check_finite(name, value, where)
     return values
 
 
-def all_checked(feeds: Iterator[Any], model: Model, where: str) -> Iterator[dict[str, Any]]:
-    """Yield every feed in ORT's types; name its place in an error, of the user's iterable too."""
+def with_places(feeds: Iterable[Any], where: str) -> Iterator[tuple[str, Any]]:
+    """Yield every feed after its place; name it in what the user's iterable raises, too."""
+    left = iter(feeds)
     for at in count():
         place = f"{where}, example {at}"
         try:
-            feed = next(feeds)
+            feed = next(left)
         except StopIteration:
             return
         except WorkbenchError:
@@ -41,7 +50,7 @@ def all_checked(feeds: Iterator[Any], model: Model, where: str) -> Iterator[dict
                 f"{place} could not be read: {type(error).__name__}: {shorten(str(error), 200)}",
                 "mend what makes the examples: this is what it raised",
             ) from error
-        yield checked(feed, model, place)
+        yield place, feed
 
 
 def _check_finite(name: str, value: np.ndarray[Any, Any], where: str) -> None:

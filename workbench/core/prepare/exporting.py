@@ -13,7 +13,7 @@ from workbench.core.config.script_steps import EXAMPLES_FILE
 from workbench.core.errors import ConfigError, StorageError
 from workbench.core.models.inputs import write_npz
 from workbench.core.models.model import Model, copy_model
-from workbench.core.prepare.calibration import source_of
+from workbench.core.prepare.calibration import calibration_examples, calibration_source
 
 Examples = dict[str, np.ndarray[Any, Any]]
 
@@ -41,7 +41,8 @@ def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Ex
         raise ConfigError(
             "the calibration data were an iterator, which is used up", "give a list, a dict or an .npz file"
         )
-    feeds = list(source_of(model, data, precision.samples).examples(model, precision.samples))
+    source = calibration_source(model, data, precision.samples)
+    feeds = list(calibration_examples(source, model, precision.samples))
     for name, first in feeds[0].items():
         if any(_shape(feed[name]) != _shape(first) or _shape(first)[:1] != (1,) for feed in feeds):
             raise ConfigError(

@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workbench.core.models.examples import examples
 from workbench.core.models.inputs import Inputs, make_inputs
 from workbench.core.models.model import Model
-from workbench.core.prepare.calibration import DEFAULT_SAMPLES, REAL_INPUTS, source_of
+from workbench.core.prepare.calibration import (
+    DEFAULT_SAMPLES,
+    REAL_INPUTS,
+    calibration_examples,
+    calibration_source,
+)
+from workbench.core.prepare.examples import examples
 from workbench.core.prepare.pictures import Pictures
 from workbench.core.prepare.replayed import replayed
 from workbench.core.stored_files import expanded
@@ -27,8 +32,8 @@ def data_from(model: Model, source: Any, items: int | None) -> Any:
 
 
 def _read(model: Model, source: Any, most: int) -> Inputs:
-    data = source_of(model, source, most)
-    feeds = list(data.examples(model, most))
+    data = calibration_source(model, source, most)
+    feeds = list(calibration_examples(data, model, most))
     return make_inputs(feeds, f"{len(feeds)} examples of {data.name}: {data.made_by}", None, ())
 
 
@@ -43,4 +48,4 @@ def check_examples(model: Model, data: Any, calibration: Any) -> None:
     if isinstance(data, str | Path):
         examples(model, data)
     if isinstance(calibration, str | Path):
-        source_of(model, calibration, 1)
+        calibration_source(model, calibration, 1)

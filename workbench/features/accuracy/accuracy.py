@@ -12,8 +12,8 @@ from workbench.core.config import Config
 from workbench.core.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.core.measure.limits import Limits, OnProgress
 from workbench.core.models.declared import TensorType, declared_inputs
-from workbench.core.models.examples import examples
 from workbench.core.models.model import Model
+from workbench.core.prepare.examples import examples
 from workbench.core.prepare.preparing import prepare
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate
 from workbench.features.accuracy.metrics import Metric, PerItem, find_metric

@@ -14,8 +14,8 @@ import numpy as np
 
 from workbench.core.errors import Cancelled, MetricError, RunFailed, StorageError, WorkbenchError
 from workbench.core.measure.limits import Limits, OnProgress, Progress
-from workbench.core.models.examples import Examples
 from workbench.core.models.model import Model
+from workbench.core.prepare.examples import Examples
 from workbench.core.prepare.runnable import cast_feeds
 from workbench.core.text import in_gib
 from workbench.core.worker.launch import Worker, WorkerFolder

@@ -10,8 +10,8 @@ from workbench.core.bundle.display import config_in_words
 from workbench.core.config import Config
 from workbench.core.measure.agreement import decibels
 from workbench.core.measure.limits import Limits, OnProgress
-from workbench.core.models.examples import examples
 from workbench.core.models.model import Model
+from workbench.core.prepare.examples import examples
 from workbench.core.prepare.runnable import cast_feeds
 from workbench.core.worker.launch import WorkerFolder, call_job
 from workbench.core.worker.values import write_values

@@ -14,8 +14,8 @@ from workbench.core.bundle.estimate import Estimate
 from workbench.core.config import Config, Float16
 from workbench.core.errors import ConfigError
 from workbench.core.measure.limits import Limits, OnProgress
-from workbench.core.models.examples import Examples, examples
 from workbench.core.models.model import Model
+from workbench.core.prepare.examples import Examples, examples
 from workbench.core.text import listed
 from workbench.features.accuracy.accuracy import batch_of, evaluated_config
 from workbench.features.accuracy.evaluate import EvaluatedConfig, evaluate

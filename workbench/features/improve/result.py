@@ -18,7 +18,7 @@ from workbench.core.form import Field, names
 from workbench.core.goal_fields import GOAL_FIELDS, at_least_zero
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
-from workbench.core.models.examples import has_labels
+from workbench.core.prepare.examples import has_labels
 from workbench.core.prepare.real_data import check_examples, data_from, inputs_from
 from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted

@@ -19,7 +19,7 @@ from workbench.core.measure.machine import read_machine
 from workbench.core.measure.providers import AZURE, working_plugins, working_providers
 from workbench.core.models import Inputs, Model
 from workbench.core.models.declared import declared_inputs
-from workbench.core.models.examples import trained_sample
+from workbench.core.models.samples import trained_sample
 from workbench.core.models.sizes import free_dims, is_guessed
 from workbench.core.prepare.int8 import suited_int8
 from workbench.features.explain.observe import Observation, observe

@@ -5,7 +5,8 @@ import pytest
 
 import workbench as wb
 from workbench.core.errors import ConfigError, InputError
-from workbench.core.models.examples import NOT_REAL, examples, has_labels, trained_sample
+from workbench.core.models.samples import trained_sample
+from workbench.core.prepare.examples import NOT_REAL, examples, has_labels
 
 PIXELS = np.random.default_rng(0).random((6, 1, 64, 64)).astype(np.float32)
 LABELS = np.arange(6)
