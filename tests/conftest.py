@@ -216,12 +216,15 @@ GUARD = OrtGuard()
 
 
 def pytest_configure() -> None:
+    gc.disable()  # nothing that is imported or collected is garbage
     GUARD.watch(Worker)
     GUARD.watch(ForkServer)
 
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # what is imported and collected lives as long as the run
+    gc.enable()
+    gc.set_threshold(20_000)
     if "onnxruntime" in sys.modules:
         GUARD.watch(sys.modules["onnxruntime"].InferenceSession)
 
