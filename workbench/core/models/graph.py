@@ -72,6 +72,12 @@ class Graph:
         return {node.key: node for node in self.nodes}
 
     @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        """The nodes by name, without those of two branches that share one: a trace cannot tell them apart."""
+        counts = Counter(node.name for node in self.nodes)
+        return {node.name: node for node in self.nodes if counts[node.name] == 1}
+
+    @cached_property
     def producers(self) -> Mapping[str, Node]:
         """The node that makes each tensor."""
         return {name: node for node in self.nodes for name in node.outputs if name}

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workbench.features.profile.flops.shapes import Operand, declared_shapes, stored_shapes
+from workbench.core.models.graph_walk import GraphWalk
+from workbench.features.profile.flops.shapes import Operand, known_shapes
 
 MOST_PASSES = 12  # every pass takes shapes through another Reshape with a computed shape
 MOST_ELEMENTS = 4096  # shapes, masks' axes, positions; never activations
@@ -35,7 +36,8 @@ def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Operand]:
     known: Arrays = {}
     for _ in range(MOST_PASSES):
         inferred = onnx.shape_inference.infer_shapes(fixed, data_prop=True)
-        shapes = stored_shapes(inferred) | dict(declared_shapes(inferred.graph))
+        walk = GraphWalk(inferred.graph)
+        shapes = known_shapes(walk.infos | walk.constants)
         if not fold(
             fixed, {name: tensor.dims for name, tensor in shapes.items() if tensor.dims is not None}, known
         ):

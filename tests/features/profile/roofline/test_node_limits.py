@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
-from tests.features.profile.traces import chain, trace_of
+from tests.features.profile.traces import chain, make, trace_of, value
 from workbench.core.config import Config
 from workbench.core.errors import ProfileError
 from workbench.features.profile.calls import read_profile
@@ -93,6 +94,29 @@ def test_nodes_of_a_real_profile_join_their_costs(tmp_path: Path) -> None:
     frame = record.to_frame()
     assert (frame["achieved"] > 0).all()
     assert frame["time_s"].is_monotonic_decreasing
+
+
+@pytest.mark.real
+def test_a_branch_that_did_not_run_has_no_shapes_of_the_one_that_did(tmp_path: Path) -> None:
+    branches = {
+        f"{side}_branch": helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["y"], f"/{side}/MatMul")], side, [],
+            [value("y", ["n", columns])],
+            [numpy_helper.from_array(np.ones((16, columns), np.float32), "w")],
+        )
+        for side, columns in (("then", 16), ("else", 32))
+    }  # fmt: skip
+    model = make(
+        [helper.make_node("If", ["c"], ["z"], "/If", **branches)],
+        [value("x", ["n", 16]), value("c", [], TensorProto.BOOL)], [value("z", None)],
+    )  # fmt: skip
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    feed = FEED | {"c": np.array(True)}
+    profile = profile_execution(Execution(path, Config(intra_op_threads=1), [feed], max_runs=5, budget_s=0.2))
+    macs = {node.node: node.cost.macs for node in costs_of_profile(profile).nodes}
+    assert macs["/then/MatMul"] == len(FEED["x"]) * 16 * 16
+    assert macs["/else/MatMul"] is None
 
 
 def measured_by(timings: list[Timing]) -> PeakRow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -40,11 +39,9 @@ def _event_times(profile: SessionProfile) -> tuple[UnmatchedTime, ...]:
 
 def with_profile(placement: Placement, graph: Graph, profile: SessionProfile) -> Placement:
     """Return the placement with times of nodes and compiled parts, and sizes of what crossed."""
-    counts = Counter(node.name for node in graph.nodes)  # several nodes of one name cannot be told apart
-    keys = {node.name: node.key for node in graph.nodes if counts[node.name] == 1}
-    events = _event_times(profile)
-    times_s = {keys[timed.name]: timed.time_s for timed in events if timed.name in keys}
-    others = [timed for timed in events if timed.name not in keys]
+    events, nodes = _event_times(profile), graph.by_name
+    times_s = {nodes[timed.name].key: timed.time_s for timed in events if timed.name in nodes}
+    others = [timed for timed in events if timed.name not in nodes]
     compiled = _times_of_parts(placement.compiled, others)
     return replace(
         placement,
@@ -77,8 +74,7 @@ def _times_of_parts(
 
 def sizes_of(graph: Graph, profile: SessionProfile) -> dict[str, int]:
     """Return the bytes of the tensors that nodes read and made in their last call, by name."""
-    nodes = {node.name: (node.inputs, node.outputs) for node in graph.nodes}
-    shapes = traced_shapes(profile.measured, nodes, graph.constants)
+    shapes = traced_shapes(graph, profile.measured)
     return {name: size for name, shape in shapes.items() if (size := shape.size_bytes) is not None}
 
 
@@ -125,9 +121,9 @@ def _compiled(observation: Observation, graph: Graph) -> tuple[CompiledPart, ...
     """Return the compiled parts as ORT recorded them, in the order in which they were compiled."""
     if observation.final_saved:
         return ()
-    keys = {node.name: node.key for node in graph.nodes}
+    known = graph.by_name
     return tuple(
-        CompiledPart(provider, tuple(keys[name] for name, _, _ in nodes if name in keys))
+        CompiledPart(provider, tuple(known[name].key for name, _, _ in nodes if name in known))
         for provider, nodes in observation.assignment
         if provider not in KERNELS
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.core.bundle.display import DataFrame, frame_of
-from workbench.core.rewrites.graphs import bodies
+from workbench.core.models.graph_walk import GraphWalk, WalkedNode
 from workbench.features.profile.flops.products import PRODUCTS, VIEW_OPS, operations
-from workbench.features.profile.flops.shapes import Cost, Operand, Unknown, Work, own_shapes
+from workbench.features.profile.flops.shapes import Cost, Operand, Unknown, Work
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 STANDARD = ("", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
 WITH_BODIES = ("If", "Loop", "Scan")  # their bodies are counted node by node
@@ -70,27 +73,20 @@ def cost_of(work: Work) -> Cost:
     return Cost(None if flops is None else 0, flops, moved)
 
 
-def costs_of(model: Any, shapes: Mapping[str, Operand]) -> Costs:
-    """Return the costs of a ModelProto's nodes, subgraphs once, with the tensors' shapes by name."""
-    return Costs(tuple(_walk(model.graph, dict(shapes))))
+def costs_of(model: ModelProto, shapes: Mapping[str, Operand]) -> Costs:
+    """Return the costs of a model's nodes, bodies once, with the tensors' shapes by key."""
+    nodes = GraphWalk(model.graph).nodes
+    return Costs(tuple(NodeCost(n.proto.name, n.op_type, cost_of(_work(n, shapes))) for n in nodes))
 
 
-def _walk(graph: Any, shapes: dict[str, Operand]) -> Iterator[NodeCost]:
-    for node in graph.node:
-        for body in bodies(node):
-            yield from _walk(body, shapes | own_shapes(body))  # branches may give a name to two tensors
-        work = Work(
-            node.op_type,
-            node.domain,
-            {
-                attribute.name: _attribute(attribute)
-                for attribute in node.attribute
-                if not attribute.HasField("g")
-            },
-            tuple(shapes.get(name, Operand(None, None)) if name else None for name in node.input),
-            tuple(shapes.get(name, Operand(None, None)) if name else None for name in node.output),
-        )
-        yield NodeCost(node.name, node.op_type, cost_of(work))
+def _work(node: WalkedNode, shapes: Mapping[str, Operand]) -> Work:
+    unknown = Operand(None, None)
+    inputs, outputs = (
+        tuple(shapes.get(key, unknown) if key else None for key in keys)
+        for keys in (node.inputs, node.outputs)
+    )
+    attributes = {entry.name: _attribute(entry) for entry in node.proto.attribute if not entry.HasField("g")}
+    return Work(node.op_type, node.proto.domain, attributes, inputs, outputs)
 
 
 def _attribute(attribute: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from workbench.core.models.element_type import ElementType, size_bytes
-from workbench.core.rewrites.graphs import with_bodies
+from workbench.core.models.graph import Graph, TensorInfo
 from workbench.features.profile.tables import CountedEvents
 from workbench.features.profile.trace import EventKind, node_name
 
@@ -72,61 +72,35 @@ def _dims(tensors: tuple[Operand | None, ...], position: int) -> tuple[int, ...]
     return tensor.dims
 
 
-def profiled_shapes(model: Any, measured: CountedEvents) -> dict[str, Operand]:
-    """Return the shapes of each node's last call, by the tensor names of the optimized model."""
-    weights = stored_shapes(model)
-    nodes = {
-        node.name: (node.input, node.output) for graph in with_bodies(model.graph) for node in graph.node
-    }
-    return weights | dict(declared_shapes(model.graph)) | traced_shapes(measured, nodes, weights)
+def profiled_shapes(graph: Graph, measured: CountedEvents) -> dict[str, Operand]:
+    """Return the shapes of the graph that ran by the keys of tensors: of the last call, else as declared."""
+    return known_shapes({**graph.infos, **graph.constants}) | traced_shapes(graph, measured)
 
 
-def traced_shapes(
-    measured: CountedEvents, nodes: Mapping[str, tuple[Iterable[str], Iterable[str]]], weights: Container[str]
-) -> dict[str, Operand]:
-    """Return the shapes of each node's last call. `nodes`: the inputs and outputs of each, by its name."""
+def traced_shapes(graph: Graph, measured: CountedEvents) -> dict[str, Operand]:
+    """Return the shapes of each node's last call."""
     shapes: dict[str, Operand] = {}
     trace = measured.trace
     for event in measured.events:
         call = trace.call_of(int(event))
-        name = node_name(trace.name_of(int(event)))
-        if measured.tree.kind[event] != EventKind.NODE or call is None or name not in nodes:
+        node = graph.by_name.get(node_name(trace.name_of(int(event))))
+        if measured.tree.kind[event] != EventKind.NODE or call is None or node is None:
             continue
-        taken, made = ([tensor for tensor in tensors if tensor] for tensors in nodes[name])
+        taken, made = ([tensor for tensor in tensors if tensor] for tensors in (node.inputs, node.outputs))
         if call.inputs is not None and len(call.inputs) < len(taken):
-            taken = [tensor for tensor in taken if tensor not in weights]  # the trace omits prepacked weights
+            taken = [
+                tensor for tensor in taken if tensor not in graph.constants
+            ]  # prepacked weights are omitted
         for tensors, traced in ((made, call.outputs), (taken, call.inputs)):
             if traced is not None and len(tensors) == len(traced):
                 shapes |= {tensor: Operand(*shape) for tensor, shape in zip(tensors, traced, strict=True)}
     return shapes
 
 
-def stored_shapes(model: Any) -> dict[str, Operand]:
-    """Return the shapes of the weights."""
-    return dict(shape for graph in with_bodies(model.graph) for shape in _stored(graph))
-
-
-def declared_shapes(graph: Any) -> Iterator[tuple[str, Operand]]:
-    """Yield the tensors whose shapes the graph declares in full."""
-    for inner in with_bodies(graph):
-        yield from _declared(inner)
-
-
-def own_shapes(graph: Any) -> dict[str, Operand]:
-    """Return the shapes of its own weights and of the tensors that it declares in full, without bodies."""
-    return {**dict(_stored(graph)), **dict(_declared(graph))}
-
-
-def _stored(graph: Any) -> Iterator[tuple[str, Operand]]:
-    for tensor in graph.initializer:
-        yield tensor.name, Operand(_NAMES.get(tensor.data_type), tuple(tensor.dims))
-
-
-def _declared(graph: Any) -> Iterator[tuple[str, Operand]]:
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        tensor = value.type.tensor_type
-        if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
-            continue
-        dims = tensor.shape.dim
-        if all(dim.HasField("dim_value") for dim in dims):
-            yield value.name, Operand(_NAMES.get(tensor.elem_type), tuple(dim.dim_value for dim in dims))
+def known_shapes(infos: Mapping[str, TensorInfo]) -> dict[str, Operand]:
+    """Return the tensors whose dims are all known."""
+    return {
+        key: Operand(_NAMES.get(info.element or 0), info.shape)
+        for key, info in infos.items()
+        if info.shape is not None
+    }

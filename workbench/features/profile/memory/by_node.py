@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from workbench.core.bundle.codec import TABLE
 from workbench.core.bundle.display import DataFrame, frame_of
+from workbench.core.models.graph import Graph
 from workbench.core.text import in_mib
-from workbench.features.profile.flops.shapes import profiled_shapes, stored_shapes
+from workbench.features.profile.flops.shapes import profiled_shapes
 from workbench.features.profile.session_profile import SessionProfile
 from workbench.features.profile.trace import SIGNED, EventKind, node_name
 
@@ -94,7 +94,7 @@ def memory_of(profile: SessionProfile) -> MemoryRecord:
     states = [state for event in range(len(trace)) if (state := trace.arena_of(event)) is not None]
     return MemoryRecord(
         nodes=tuple(nodes),
-        weights_bytes=None if profile.optimized is None else _weights(profile.optimized),
+        weights_bytes=None if profile.graph is None else _weights(profile.graph),
         peak_live_bytes=max(live.values(), default=None),
         arena_peak_bytes=max((s.peak_bytes for s in states if s.peak_bytes is not None), default=None),
         arena_held_bytes=max((s.held_bytes for s in states if s.held_bytes is not None), default=None),
@@ -119,10 +119,10 @@ def live_bytes(profile: SessionProfile) -> dict[str, int]:
     A tensor lives from the node that makes it to the last node that reads it, an output of the graph to the
     end. Where the size of a tensor is not known the sums would be wrong, so the result is empty.
     """
-    if profile.optimized is None or profile.graph is None:
+    if profile.graph is None:
         return {}
     nodes = [node for node in profile.graph.nodes if not node.scope]
-    shapes = profiled_shapes(profile.optimized, profile.measured)
+    shapes = profiled_shapes(profile.graph, profile.measured)
     last_use = {name: position for position, node in enumerate(nodes) for name in node.reads}
     last_use |= dict.fromkeys(profile.graph.outputs, len(nodes))
     changes = np.zeros(len(nodes) + 2, np.int64)
@@ -136,6 +136,6 @@ def live_bytes(profile: SessionProfile) -> dict[str, int]:
     return {node.name: int(alive) for node, alive in zip(nodes, changes.cumsum(), strict=False)}
 
 
-def _weights(model: Any) -> int | None:
-    sizes = [tensor.size_bytes for tensor in stored_shapes(model).values()]
+def _weights(graph: Graph) -> int | None:
+    sizes = [tensor.size_bytes for tensor in graph.constants.values()]
     return None if None in sizes else sum(size for size in sizes if size is not None)

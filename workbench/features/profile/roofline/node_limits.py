@@ -135,17 +135,19 @@ class RooflineRecord:
 
 def costs_of_profile(profile: SessionProfile) -> Costs:
     """Return operations and bytes of the executed nodes, from the optimized graph and the profiled shapes."""
-    if profile.optimized is None:
+    if profile.optimized is None or profile.graph is None:
         raise ProfileError(
             "this profile holds no graph, so its nodes' operations and bytes are not known",
             "make it with wb.profile(model, config) on the CPU or CUDA; a trace alone has no weights' shapes",
         )
-    return costs_of(profile.optimized, profiled_shapes(profile.optimized, profile.measured))
+    return costs_of(profile.optimized, profiled_shapes(profile.graph, profile.measured))
 
 
 def roofline(profile: SessionProfile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
-    costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
+    every = costs_of_profile(profile).nodes
+    named = profile.graph.by_name if profile.graph else {}
+    costs = {node.node: node.cost for node in every if node.node in named}
     fastest = _fastest_runs(profile)
     nodes = []
     rows: Iterable[Any] = node_table(profile.steady).itertuples()
