@@ -306,6 +306,13 @@ def test_a_step_without_a_measurement_says_so() -> None:
     absurd = steps_html("B", replace(examples.improvement(), steps=(replace(step, ratio=9.0),)))
     assert "not settled" in absurd
     assert "9.00" not in absurd
+    wide = steps_html(
+        "B", replace(examples.improvement(), steps=(replace(step, ratio=1.0, low=0.66, high=1.53),))
+    )
+    assert "not settled" in wide
+    assert "up to" not in wide
+    nothing = replace(examples.improvement(), steps=(), search=None, comparison=None)
+    assert "nothing was tried" in nothing.headline
     assert "✗ Not kept" in measured(False).html
 
 

@@ -142,7 +142,7 @@ def test_a_fix_that_the_last_measurement_confirms_stays(improved: Any) -> None:
     assert better.config == ONE_THREAD
     assert [step.kept for step in better.steps] == [True]
     assert better.comparison is not None
-    assert better.record.ended == "Nothing is left to try. The search had nothing else to vary."
+    assert better.record.ended == "No other fix is left to try. The search had nothing else to vary."
 
 
 def test_what_was_found_under_the_first_config_is_kept(improved: Any) -> None:
@@ -181,7 +181,7 @@ def test_what_there_was_no_time_for_is_listed_with_its_predicted_gain(
 ) -> None:
     better = improved({START: TWO}, measured("faster", 1.2), measured("tie", 0.99), budget_s=22.0)
     assert [step.finding.id for step in better.steps] == [FINDING.id]
-    assert better.record.ended == "The budget is spent. There was no time to search around it."
+    assert better.record.ended == "The budget is spent. There was no time for a search: give it more."
     predicted = TWO[1].gain.factor
     assert predicted.startswith("about ")
     assert better.record.skipped == (

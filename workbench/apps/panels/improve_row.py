@@ -68,7 +68,7 @@ class MayVary:
         search = partial(bench.start, Action("What may vary", find_space, self.keep))
         hint = "Find the settings that may pay for this model here, to leave some out"
         self.find = button("What may vary", hint, search, status, idle=bench.state)
-        self.size, self.axes = W.HTML(), W.HBox([], classes="wbp-tools")
+        self.size, self.axes = W.HTML(classes="wbp-words"), W.HBox([], classes="wbp-tools")
         self.space: wb.Space | None = None
         self.about: object = None  # what the space was found for
         self.checks: dict[str, W.Checkbox] = {}

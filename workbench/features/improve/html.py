@@ -22,7 +22,7 @@ def steps_html(label: str, record: ImprovementRecord) -> str:
 
 def trial_html(trial: Trial) -> str:
     """Return one fix that was tried: measured in large letters, predicted below, kept or not and why."""
-    number = " wbp-number" if trial.measured.low is not None else ""
+    number = " wbp-number" if trial.kept else ""
     predicted = f"predicted {trial.predicted_text or 'not known'}"
     return (
         '<div class="wbp-finding"><div class="wbp-finding-gain">'

@@ -89,7 +89,7 @@ class Improving:
             candidates = self._candidates(findings, tried)
             self._left = [finding.record for finding in candidates]
             if not candidates:
-                self._ended.append("Nothing is left to try.")
+                self._ended.append("No other fix is left to try.")
                 return
             trial_s = TRIAL_SHARE * self._left_s
             used_s = budget_s - self._left_s
@@ -186,7 +186,7 @@ class Improving:
         again_s = LEAST_TRIAL_S if self._fixes else 0.0  # to measure the answer against the first config
         budget_s = min(request.most_search_s, self._left_s - again_s)
         if budget_s < LEAST_SEARCH_S:
-            self._ended.append("There was no time to search around it.")
+            self._ended.append("There was no time for a search: give it more.")
             return
         until = time.monotonic() + budget_s
         tried = {None, *(step.finding.fix.config for step in self._steps)}

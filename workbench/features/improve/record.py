@@ -12,7 +12,7 @@ from workbench.core.bundle.goal import Goal
 from workbench.core.bundle.kinds import check_comparison
 from workbench.core.config import Config
 from workbench.core.measure.wording import speed_in_words
-from workbench.core.text import counted, factor, factor_ends
+from workbench.core.text import WIDE, counted, factor, factor_ends
 from workbench.features.findings.record import FindingRecord, FindingsRecord, check_findings
 from workbench.features.tune.record import StudyCandidate, StudyRecord, check_study
 
@@ -65,16 +65,17 @@ class Trial:
 
     @property
     def measured_text(self) -> str:
-        """Return the measured speed-up in words, or that there is none."""
+        """Return the measured speed-up in words; a wide interval around 1 tells nothing."""
         measured = self.measured
-        if measured.value is not None and measured.low is None:
+        low, high = measured.low, measured.high
+        if measured.value is not None and (low is None or (high and low <= 1 <= high and high / low > WIDE)):
             return "not settled"
         return measured.factor or "not measured"
 
     def __str__(self) -> str:
         numbers = [f"predicted {self.predicted_text}"] if self.predicted_text else []
         if self.way == "search" and self.measured.value is not None:
-            numbers.append(f"measured {self.measured.factor}")
+            numbers.append(f"measured {self.measured_text}")
         reason = "; ".join([*numbers, *([self.reason] if self.reason else [])])
         return f"{'kept' if self.kept else 'not kept'}: {self.title}. {reason}".rstrip(". ") + "."
 
@@ -140,7 +141,8 @@ class ImprovementRecord:
         """Return the total gain in one sentence."""
         tried = self.tried_in_words
         if self.comparison is None:
-            return f"{self.model_name}: nothing was found that helps ({tried})"
+            words = f"nothing was found that helps ({tried})" if self.trials else "nothing was tried"
+            return f"{self.model_name}: {words}"
         verdict = self.comparison.verdict
         if verdict.ratio is None:
             return f"{self.model_name}: {speed_in_words(verdict) or verdict.kind} ({tried})"

@@ -80,7 +80,8 @@ class ImprovePage:
         copy = self.bench.page.copy_button("Copy code", "The code that does the same", self._code, status)
         proven = [] if record.comparison is None else [W.HTML(verdict_html(record.comparison))]
         row = W.HBox([*uses, copy], classes="wbp-tools")
-        return W.VBox([*proven, row, W.HTML(made.html(label)), status], classes="wbp-improvement")
+        parts = [W.HTML(made.html(label)), row]
+        return W.VBox([*proven, *(parts[::-1] if proven else parts), status], classes="wbp-improvement")
 
     def _code(self) -> str:
         return kind_code(self.improvement, self.state.request_made())
