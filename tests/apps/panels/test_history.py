@@ -11,11 +11,14 @@ import pytest
 
 import workbench as wb
 from tests.apps.panels.conftest import settle
+from tests.apps.widgets import single
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
+from workbench.apps.panels import widgets as W
 from workbench.apps.panels.tabs.history import PAGE, HistoryPage
 from workbench.core.bundle.database import writing
 from workbench.core.bundle.entries import PIN, Entry
+from workbench.drawing.cell import PLOTLY
 from workbench.features.base.history_rows import SHOWN_COLUMNS, ago, nested, row_of
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -163,8 +166,6 @@ def test_published_files_open_as_the_comparison_that_they_hold() -> None:
     page.buttons["Side by side"].click()
     (beside,) = page.beside.children
     assert beside.total == 4
-    page.buttons["Use its configs"].click()
-    assert "The configs are set." in page.status.value
 
 
 @pytest.mark.usefixtures("own_home")
@@ -197,6 +198,27 @@ def test_the_folder_of_a_team_is_listed_and_only_read(tmp_path: Path) -> None:
     page.folder.value = ""
     settle(bench)
     assert [entry.id for entry in page.entries] == [ordinary().id]
+
+
+@pytest.mark.usefixtures("own_home")
+def test_a_kept_result_that_is_no_comparison_opens_above_the_list() -> None:
+    wb.Improvement(replace(examples.improvement(), comparison=None), examples.about()).keep()
+    bench = wb.Workbench()
+    page = HistoryPage(bench)
+    page.show()
+    settle(bench)
+    assert page.table is not None
+    (identity,) = (row[-1] for row in page.table.rows)
+    page.table.received(page.table, {"act": identity}, [])
+    settle(bench)
+    (card,) = page.beside.children
+    assert page.status.value == ""
+    assert PLOTLY in single(card, W.Output).outputs[0]["data"]
+    assert bench.result is None
+    code = bench.card_code(f'wb.history().open("{identity}").figure()')
+    assert code == f'import workbench as wb\n\nwb.history().open("{identity}").figure()'
+    page.hide()
+    assert not page.beside.children
 
 
 def kept(bench: wb.Workbench, number: int, config: wb.Config) -> str:

@@ -236,6 +236,8 @@ class Bench:
 
     def card_code(self, expression: str, part: str = "") -> str:
         """Return code that ends in an expression about the result, or about a part, made anew where alone."""
+        if expression.startswith("wb."):  # opens what is kept
+            return f"import workbench as wb\n\n{expression}"
         state, result = self.state, self.state.result
         is_kept = result is not None and (not part or not result.source or part in result.parts_of_source)
         if is_kept and part not in state.parts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.entries import Entry, clock_text
@@ -16,11 +17,26 @@ from workbench.features.compare.result import Comparison
 
 def kept_comparison(history: History, identity: str) -> Comparison:
     """Return a comparison of a history, or that which another result was concluded from."""
-    opened, source = history.open(identity), f"{history.source}.open({text_literal(identity)})"
+    held = kept_result(history, identity)
+    if not isinstance(held, Comparison):
+        raise WorkbenchError(
+            f"{identity} is no comparison but a {type(held).__name__}.",
+            f"Open it, or show it in a cell: {opening_code(history, identity)}",
+        )
+    return held
+
+
+def opening_code(history: History, identity: str) -> str:
+    """Return the expression that opens a result."""
+    return f"{history.source}.open({text_literal(identity)})"
+
+
+def kept_result(history: History, identity: str) -> Any:
+    """Return the comparison that a result of a history was concluded from, or else the result."""
+    opened, source = history.open(identity), opening_code(history, identity)
     held = opened if isinstance(opened, Comparison) else getattr(opened, "comparison", None)
     if not isinstance(held, Comparison):
-        problem = f"{identity} is no comparison but a {type(opened).__name__}."
-        raise WorkbenchError(problem, f"Show it in a cell: {source}")
+        return opened
     is_elsewhere = history.source != History.source
     if is_elsewhere or held is not opened:  # what is made of it from now on is not kept there
         held.source = source if held is opened else f"{source}.comparison"

@@ -71,17 +71,19 @@ function render({ model, el: root }) {
   const data = () => model.get("rows");
   const keyOf = (row) => (model.get("key") < 0 ? null : String(row[model.get("key")]));
 
+  let leading = new Set(model.get("picked")); // rows that were picked elsewhere stand first
+  let clicking = false; // a row that is clicked here stays where it is
+
   function visible() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let rows = data().filter((row) => {
       const text = row.join(" ").toLowerCase();
       return words.every((word) => text.includes(word));
     });
-    const picked = new Set(model.get("picked"));
     if (sorted) {
       rows = [...rows].sort((a, b) => compare(a[sorted.column], b[sorted.column]) * (sorted.down ? -1 : 1));
-    } else if (picked.size) {
-      rows = [...rows.filter((row) => picked.has(keyOf(row))), ...rows.filter((row) => !picked.has(keyOf(row)))];
+    } else if (leading.size) {
+      rows = [...rows.filter((row) => leading.has(keyOf(row))), ...rows.filter((row) => !leading.has(keyOf(row)))];
     }
     return rows;
   }
@@ -90,7 +92,9 @@ function render({ model, el: root }) {
     const before = model.get("picked");
     const had = before.includes(key);
     const others = alone ? [] : before.filter((one) => one !== key);
+    clicking = true;
     model.set("picked", had && (!alone || before.length === 1) ? others : [...others, key]);
+    clicking = false;
     model.save_changes();
   }
 
@@ -186,11 +190,15 @@ function render({ model, el: root }) {
       event.preventDefault();
     }
   });
+  const changed = () => {
+    if (!clicking) leading = new Set(model.get("picked"));
+    draw();
+  };
   search.addEventListener("input", draw);
   const names = ["rows", "columns", "picked", "caption"];
-  for (const name of names) model.on(`change:${name}`, draw);
+  for (const name of names) model.on(`change:${name}`, changed);
   draw();
-  return () => names.forEach((name) => model.off(`change:${name}`, draw));
+  return () => names.forEach((name) => model.off(`change:${name}`, changed));
 }
 
 export default { render };

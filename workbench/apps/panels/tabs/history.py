@@ -1,30 +1,32 @@
-"""The history tab: every result made here, to filter, reopen, pin, note, list side by side, delete."""
+"""The mode results: every result made here, to find, open, pin, note, list side by side, delete."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import workbench as wb
 from workbench.apps.panels import widgets as W
-from workbench.apps.panels.answers import configs_of
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import buttons_of, error_to, follow, on_change, own_changes, shown_in
 from workbench.apps.panels.request import labelled
 from workbench.apps.panels.table import TableWidget
+from workbench.apps.panels.tabs.card import CardWidget
 from workbench.apps.panels.task_thread import import_shared
 from workbench.core.bundle.display import config_in_words
 from workbench.core.bundle.entries import PIN, Entry, clock_text, split_note
 from workbench.core.errors import WorkbenchError
 from workbench.core.text import counted
+from workbench.drawing.card import part_card
 from workbench.drawing.markup import note_html
 from workbench.features.base.history import History
 from workbench.features.base.history_rows import SHOWN_COLUMNS, read_words, rows_of
-from workbench.features.compare.kept import kept_comparison, kept_config, runs_frame
+from workbench.features.compare import kept
 
 _EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 _HEADS = {"what": "A → B", "pin": PIN}
 _BESIDE = "Measured at different times, so without a verdict: only runs measured in turns can be compared."
-_CAPTION = "Pick one or, with Ctrl, several."
+_PICK = "Open a result, or pick its row for more. Ctrl and a click pick several, to put side by side."
 _TWO = "Compare these two"
 PAGE = 200  # entries that are listed at once
 
@@ -42,8 +44,7 @@ class HistoryPage:
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
         self.buttons = buttons_of(
             self.status,
-            ("Open", "Show the picked comparison in the results", lambda: self._open(self.picked[-1].id)),
-            ("Use its configs", "Put its configs into the knob table", self._use),
+            ("Open", "Show the picked result", lambda: self._open(self.picked[-1].id)),
             ("Use as A", "Its B or only run becomes A, the baseline of what comes next", self._baseline),
             (_TWO, f"Set the configs of two results of a model as A and B. {_BESIDE}", self._set_two),
             ("Side by side", "The picked comparisons in one table", self._side_by_side),
@@ -52,25 +53,26 @@ class HistoryPage:
         )
         sure = ("Yes, delete", "This cannot be undone", self._delete)
         (self.sure,) = buttons_of(self.status, sure).values()
-        W.set_shown(self.sure, False)
-        self.note = W.TextField(placeholder="note", tooltip="A note of the picked entry, kept with it")
-        on_change(self.note, self._annotate, status=self.status)
-        self.folder = W.TextField(
-            placeholder="folder of a team",
-            tooltip="Bundles of others in a shared folder, which are only read",
-        )
-        on_change(self.folder, self._choose_folder, status=self.status)
-        self.find = W.TextField(placeholder="find in all", tooltip="A text anywhere in an entry of any age")
-        on_change(self.find, lambda _: self._turn(-self.skipped), status=self.status)
+        self.note = self._field("note", "A note of the picked entry, kept with it", self._annotate)
+        hint = "Bundles of others in a shared folder, which are only read"
+        self.folder = self._field("folder of a team", hint, self._choose_folder)
+        hint = "A text anywhere in an entry of any age"
+        self.find = self._field("find in all results", hint, lambda _: self._turn(-self.skipped))
         self.turns = buttons_of(
             self.status,
             ("Newer", "The page of newer entries", lambda: self._turn(-PAGE)),
             ("Older", "The page of older entries", lambda: self._turn(PAGE)),
         )
-        tools = [*self.buttons.values(), self.sure, self.note, self.find, *self.turns.values(), self.folder]
-        row = W.HBox(tools, classes="wbp-tools")
-        self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
+        search = W.HBox([self.find, self.folder, *self.turns.values()], classes="wbp-tools")
+        self.hint = W.HTML(note_html(_PICK))
+        acts = W.HBox([self.hint, *self.buttons.values(), self.note, self.sure], classes="wbp-tools wbp-acts")
+        self.widget = W.VBox([search, acts, self.status, self.beside, self.list], classes="wbp-page")
         self._enable()
+
+    def _field(self, words: str, hint: str, changed: Callable[[str], object]) -> W.TextField:
+        made = W.TextField(placeholder=words, tooltip=hint)
+        on_change(made, changed, status=self.status)
+        return made
 
     def show(self) -> None:
         """Read the history and list it; what was compared is read in the background."""
@@ -100,15 +102,15 @@ class HistoryPage:
 
     def _read_page(self) -> str:
         """Read the entries of this page, on the first one also those that are pinned; return a caption."""
-        kept, text = self._history(), self.find.value.strip() or None
-        page = kept.entries(text=text, most=PAGE + 1, skip=self.skipped)
+        history, text = self._history(), self.find.value.strip() or None
+        page = history.entries(text=text, most=PAGE + 1, skip=self.skipped)
         self.turns["Newer"].disabled, self.turns["Older"].disabled = self.skipped == 0, len(page) <= PAGE
-        pinned = [] if self.skipped else kept.entries(text=text, note=PIN, most=PAGE)
+        pinned = [] if self.skipped else history.entries(text=text, note=PIN, most=PAGE)
         self.entries = list({entry.id: entry for entry in (*page[:PAGE], *pinned)}.values())
         if self.skipped == 0 and len(page) <= PAGE:
-            return _CAPTION
-        count = len(kept) if text is None else len(kept.entries(text=text))
-        return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {count:,}. {_CAPTION}"
+            return ""
+        count = len(history) if text is None else len(history.entries(text=text))
+        return f"{self.skipped + 1:,} to {self.skipped + len(page[:PAGE]):,} of {count:,}."
 
     def _turn(self, entries: int) -> None:
         self.skipped = max(0, self.skipped + entries)
@@ -121,8 +123,10 @@ class HistoryPage:
         self.table.fill(rows_of(self.entries, self.words))
 
     def _enable(self) -> None:
-        """Offer what can be done with the picked entries."""
+        """Offer what can be done with the picked entries; what was opened before makes room."""
+        W.replace(self.beside)
         picked, is_only_read = self._picked, bool(self.folder.value.strip())
+        W.set_shown(self.hint, not picked)
         for name, pressed in self.buttons.items():
             writes = name in ("Pin", "Delete")
             pressed.disabled = len(picked) < (2 if name == "Side by side" else 1) or (writes and is_only_read)
@@ -130,11 +134,13 @@ class HistoryPage:
         of_one_model = (len(picked), len(models)) == (2, 1) and models != {""}
         self.buttons[_TWO].disabled = not of_one_model or picked[0].kind != "comparison"  # which is shown
         self.note.disabled = len(picked) != 1 or is_only_read
+        for tool in (*self.buttons.values(), *self.turns.values(), self.note):
+            W.set_shown(tool, not tool.disabled)
         with own_changes():
             self.note.value = split_note(picked[0].note)[1] if len(picked) == 1 else ""
 
     def hide(self) -> None:
-        """Take the tables out of the page."""
+        """Take the list and what was opened out of the page."""
         for box in (self.list, self.beside):
             W.replace(box)
 
@@ -152,23 +158,26 @@ class HistoryPage:
 
     def _open(self, identity: str) -> None:
         with shown_in(self.status):
-            opened = kept_comparison(self._history(), identity)
-            self.bench.show(opened)
-            when = clock_text(opened.record.created_utc)
-            self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
-
-    def _use(self) -> None:
-        self.bench.state.set_configs(configs_of(kept_comparison(self._history(), self.picked[-1].id).record))
-        self.status.value = note_html("The configs are set.")
+            opened = kept.kept_result(self._history(), identity)
+            if isinstance(opened, wb.Comparison):
+                self.bench.show(opened)
+                when = clock_text(opened.record.created_utc)
+                self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
+                return
+            code, kind = kept.opening_code(self._history(), identity), opened.feature.name
+            card = CardWidget(self.bench, part_card(kind, "", opened, code, part=""))
+            W.replace(self.beside, card.widget)
+            card.place_menu(inside=True)
+            card.show()
 
     def _baseline(self) -> None:
-        self.bench.a = kept_config(self._history(), self.picked[-1].id)
+        self.bench.a = kept.kept_config(self._history(), self.picked[-1].id)
         self.status.value = note_html(f"A is set: {config_in_words(self.bench.a)}.")
 
     def _set_two(self) -> None:
         """Set A and B to the configs of two picked results of a model, and open it if it is here."""
-        configs = labelled(kept_config(self._history(), entry.id) for entry in self.picked)
-        self.bench.show(kept_comparison(self._history(), self.picked[0].id))
+        configs = labelled(kept.kept_config(self._history(), entry.id) for entry in self.picked)
+        self.bench.show(kept.kept_comparison(self._history(), self.picked[0].id))
         self.bench.ui.post(partial(self.bench.state.set_configs, configs))  # where its model is set
         self.status.value = note_html(f"A and B are set. {_BESIDE}")
 
@@ -184,7 +193,7 @@ class HistoryPage:
 
     def _side_by_side(self) -> None:
         import_shared()
-        table = runs_frame(self._history(), self.picked)
+        table = kept.runs_frame(self._history(), self.picked)
         W.replace(self.beside, TableWidget.of_frame(table, _BESIDE))
 
     def _ask_delete(self) -> None:

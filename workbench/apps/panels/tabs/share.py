@@ -101,7 +101,8 @@ class Share:
         self.menu.on_act = self.choose
         self.acts: dict[str, Callable[[], None]] = {
             "page": self._export, "picture": self._picture, "cell": self._pin, "bundle": self._save,
-            "data": self._export_data, "code": self._code, "notebook": self._notebook, "server": self._server,
+            "data": self._export_data, "code": self._code, "notebook": self._notebook,
+            "server": lambda: setattr(self.place, "children", (self.server.widget,)),
         }  # fmt: skip
         self.shared = W.VBox([self.place, self.status], classes="wbp-shared")
         follow(self.state, lambda: setattr(self.menu, "locked", self.state.job is not None), "job")
@@ -131,9 +132,6 @@ class Share:
         self.code.kind.value = "panels" if self.state.result is None else "result"
         self.code.refresh()
         self.place.children = (self.code.widget,)
-
-    def _server(self) -> None:
-        self.place.children = (self.server.widget,)
 
     @property
     def name(self) -> str:
