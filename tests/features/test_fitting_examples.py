@@ -75,6 +75,15 @@ def test_a_sweep_begins_with_an_axis_of_the_model(name: str, axis: str) -> None:
     assert axes_of(model, [wb.Config()], field.value(axis)).axes
 
 
+def test_a_sweep_of_a_model_without_a_batch_has_its_axis_from_the_start() -> None:
+    (field,) = KINDS.named("sweep").form
+    proto = tiny.mlp()
+    for value in (*proto.graph.input, *proto.graph.output):
+        value.type.tensor_type.shape.dim[0].ClearField("dim_param")
+    assert field.text_for(wb.load(proto)) == "x.0=1, 2, 4"
+    assert [field.text_for(model) for model in (None, wb.load(tiny.mlp()))] == ["", ""]
+
+
 @pytest.mark.parametrize(
     ("name", "sizes", "buckets"),
     [

@@ -29,8 +29,7 @@ Role = Literal[
     "explains",  # which passes fired
     "judges outputs",  # made where precisions differ
     "bears load",  # how many callers a config bears
-    "for generators",  # what is made first of such a model, as of the next two
-    "for open sizes",
+    "for generators",  # what is made first of such a model, as of the next
     "for fixed sizes",
 ]
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords

@@ -225,6 +225,12 @@ def _axis(model: Any) -> str:
     return f"{name}={values_to_try(model, name)}"
 
 
+def _first_axis(model: Any, _data: str) -> str:
+    """Return an axis of a model without a batch; empty: the batch."""
+    has_batch = model is None or any(map(is_batch, free_names(model.structure)))
+    return "" if has_batch else _axis(model)
+
+
 FEATURE = Feature(
     "sweep",
     SweepRecord,
@@ -241,6 +247,7 @@ FEATURE = Feature(
             "over",
             "A free dimension of the model or a knob, and its values. Empty: the batch at 1, 4 and 16",
             axes,
+            text=_first_axis,
             example=_axis,
             has_axes=True,
             before="Run all configs over",

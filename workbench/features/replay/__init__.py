@@ -242,5 +242,5 @@ FEATURE = Feature(
     ),
     arguments=call_arguments, heading="Request sizes as they come", button="Replay sizes",
     hint="A stream of request sizes through one session: first runs, memory, and what padding costs",
-    step="one size after another", role="for open sizes", tabs=("Explore",),
+    step="one size after another", tabs=("Explore",),
 )  # fmt: skip

@@ -128,15 +128,18 @@ class TabPage:
 
     def _first_title(self) -> str:
         """Return what the view begins with, where there is a card of it or nothing else is made."""
-        made = {card.card.title for card in self.cards.values()}
+        titles = [card.card.title for card in self.cards.values()] or self._titles
         offer = None if self.tab.first is None else KINDS.in_role(self.tab.first(self.state))
         first = "" if offer is None else offer.title
-        return first if first in (made or self._titles) else next(iter(self._titles), "")
+        return first if first in titles else next(iter(titles), "")
 
     @property
     def _titles(self) -> list[str]:
-        """The titles of the cards, then of what can be made."""
-        return list(dict.fromkeys([*(card.card.title for card in self.cards.values()), *self.offers]))
+        """The titles of the cards, then of what can be made; those that all are pills never move."""
+        titles = [*dict.fromkeys([*(card.card.title for card in self.cards.values()), *self.offers])]
+        if len(titles) <= self.tab.pills:
+            titles.sort(key=lambda title: [*self.offers].index(title) if title in self.offers else -1)
+        return titles
 
     def choose(self, title: str | None) -> None:
         """Show the figure with this title, or how to make it; it stays until another one is chosen."""
@@ -158,10 +161,12 @@ class TabPage:
         labels = [*(card.card.label for card in of_title), BOTH] if len(of_title) > 1 else []
         _offer(self.side, labels, self.side.value, next(iter(labels), None))
         chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
-        self._fill_bar(chosen)
+        line = self.line(self.offers[title]) if title in self.offers else None
+        shows_form = line is not None and (not chosen or bool(line.fields))
+        self._fill_bar(chosen, again=not shows_form)
         shown = [card.widget for card in chosen]
-        if title in self.offers and (not chosen or self.line(self.offers[title]).fields):
-            shown.insert(0, self.line(self.offers[title]).widget)
+        if line is not None and shows_form:
+            shown.insert(0, line.widget)
         if not self.cards and self.tab.empty:
             shown.insert(0, self.hint)
         if list(self.content.children) != shown:
@@ -174,16 +179,16 @@ class TabPage:
         if asks:
             self.limits.show(chosen[0].card.part)
 
-    def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
+    def _fill_bar(self, chosen: Sequence[CardWidget], *, again: bool = False) -> None:
         """Put the sentence of a single card, the switches and its menu into one row."""
         for card in chosen:
             card.place_menu(inside=len(chosen) > 1)
         alone = chosen[0] if len(chosen) == 1 else None
         switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
         more = [self.more] if len(self.more.options) > 1 else []
-        again = [self.again] if chosen and chosen[0].card.kind in self.kinds else []
+        makes = [self.again] if again and chosen and chosen[0].card.kind in self.kinds else []
         heading, menu = (self.untitled, []) if alone is None else (alone.title, [alone.menu])
-        self.bar.children = [heading, *switches, *more, *again, *menu]
+        self.bar.children = [heading, *switches, *more, *makes, *menu]
 
     def _again(self) -> None:
         self.bench.run(next(made.card.kind for made in self.cards.values() if made.card.title == self.title))

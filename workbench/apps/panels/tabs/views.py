@@ -6,33 +6,26 @@ The traces of profiles stand below where time goes: in speedscope, and as files.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.files import content_of
 from workbench.apps.panels.handlers import button, error_to
+from workbench.apps.panels.state import BenchState
 from workbench.apps.panels.tabs.tab import Tab
 from workbench.apps.server.links import LinkButton, speedscope_link
 from workbench.core.feature import Role
-from workbench.core.models.sizes import free_names, is_batch
+from workbench.core.models.sizes import free_names
 from workbench.core.text import file_name
 from workbench.drawing.markup import note_html
 
-if TYPE_CHECKING:
-    from workbench.core.models import Model
 
-
-def first_for(model: Model | None) -> Role:
+def first_for(state: BenchState) -> Role:
     """Return what tells most about a model; empty: the first offer, several sizes or values of a knob."""
-    if model is None:
-        return ""
-    if model.describe().family == "GPT-like":
+    if (model := state.model) is not None and model.describe().family == "GPT-like":
         return "for generators"
-    dims = free_names(model.structure)
-    if any(map(is_batch, dims)):
-        return ""
-    return "for open sizes" if dims else "for fixed sizes"
+    return "" if model is None or free_names(model.structure) else "for fixed sizes"
 
 
 def trace_tools(bench: Bench, status: W.HTML) -> list[W.Widget]:
@@ -64,10 +57,4 @@ WHAT_ORT_DID = Tab("What ORT did", needs_room=True, opens_with="explains", pills
 OUTPUTS = Tab("Outputs")
 MEMORY_AND_START = Tab("Memory and start", "Peak memory and load time come with Compare.")
 VIEWS = (TIMING, WHERE_TIME_GOES, WHAT_ORT_DID, OUTPUTS, MEMORY_AND_START)
-EXPLORE = Tab(
-    "Explore",
-    "Choose what to look at: each measures all configs, or the one shown.",
-    has_limits=True,
-    first=lambda state: first_for(state.model),
-    pills=9,
-)
+EXPLORE = Tab("Explore", has_limits=True, first=first_for, pills=9)
