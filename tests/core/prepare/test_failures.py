@@ -222,6 +222,25 @@ def test_heads_that_the_graph_does_not_have_are_named(given: dict[str, int], wor
     assert prepared.notes == (f"no attention was fused: {words}",)
 
 
+def test_heads_that_do_not_divide_the_width_are_refused_with_the_way_out() -> None:
+    with pytest.raises(wb.PrepareError, match="does not divide") as caught:
+        wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion(num_heads=5)))
+    assert "leave num_heads" in caught.value.fix
+
+
+def test_a_width_without_heads_fuses_what_needs_none(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["n"], name="norm"),
+        helper.make_node("MatMul", ["n", "w"], ["p"], name="product"),
+        helper.make_node("Add", ["p", "b"], ["a"], name="add"),
+        helper.make_node("Gelu", ["a"], ["y"], name="gelu", domain="com.microsoft"),
+    ]
+    weights = [weight("scale", 8), weight("bias", 8), weight("w", 8, 8), weight("b", 8)]
+    path = save(tmp_path, nodes, weights, ["n", 3, 8], ["n", 3, 8])
+    prepared = wb.prepare(path, wb.Config(fusion=wb.TransformerFusion(model_type="bert")))
+    assert prepared.steps[0].did.startswith("1 BiasGelu, 1 LayerNormalization; 4 nodes became 3")
+
+
 def test_nothing_to_do_is_refused_with_the_reason(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["y"], name="relu")]
     path = save(tmp_path, nodes, [], ["n", 4], ["n", 4])

@@ -25,6 +25,7 @@ from workbench.core.rewrites import catalogue
 from workbench.core.rewrites.casts import remove_cast_pairs
 from workbench.core.rewrites.constants import take_weights_out_of_inputs
 from workbench.core.rewrites.convolutions import widen_convolutions
+from workbench.core.rewrites.functions import inline_functions
 from workbench.core.rewrites.graphs import graphs
 from workbench.core.rewrites.powers import spell_powers_out
 from workbench.core.rewrites.reflections import spell_reflections_out
@@ -503,6 +504,7 @@ def test_all_rewrites_of_a_file_and_the_script_that_does_the_same(external: bool
     own = tuple(name for name, rewrite in catalogue.BY_NAME.items() if not rewrite.package)
     prepared = wb.prepare(path, wb.Config(rewrites=own))
     assert prepared.steps[0].did == (
+        "functions-inlined applies nowhere, "
         "weights-out-of-inputs applied 1 time, constants-to-initializers applies nowhere, "
         "loop-to-product applies nowhere, einsum-spelled-out applies nowhere, "
         "gelu-to-one-node applies nowhere, layer-norm-to-one-node applies nowhere, "
@@ -519,6 +521,53 @@ def test_all_rewrites_of_a_file_and_the_script_that_does_the_same(external: bool
         for file in (path, prepared.model.path)
     )
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)
+    run_the_script(prepared, feed, tmp_path)
+
+
+def with_functions() -> onnx.ModelProto:
+    """A model that calls its own function in the graph and in both branches of an If, and one of ORT's."""
+    call = helper.make_node("Twice", ["t"], ["c"], domain="own")
+    nodes = [
+        helper.make_node("Twice", ["x"], ["d"], domain="own"),
+        helper.make_node("MatMul", ["d", "w"], ["m"]),
+        helper.make_node("QuickGelu", ["m"], ["t"], domain="com.microsoft"),
+        *in_branches([call], (2, 4)),
+    ]
+    opsets = [helper.make_opsetid("", 17)]
+    twice = [helper.make_node("Abs", ["a"], ["h"]), helper.make_node("Add", ["h", "h"], ["b"])]
+    model = model_of(nodes, [tensor("w", 4, 4)])
+    for domain, name, body in (
+        ("own", "Twice", twice),
+        ("com.microsoft", "QuickGelu", [helper.make_node("Neg", ["a"], ["b"])]),
+    ):
+        model.opset_import.append(helper.make_opsetid(domain, 1))
+        model.functions.append(helper.make_function(domain, name, ["a"], ["b"], body, opsets))
+    return model
+
+
+@pytest.mark.real
+def test_functions_become_their_nodes_but_those_of_ort() -> None:
+    check_same(with_functions(), inline_functions, 3)
+    check_same(model_of([helper.make_node("Relu", ["x"], ["y"])], []), inline_functions, 0)
+    model = with_functions()
+    inline_functions(model)
+    assert {"Twice", "QuickGelu"} & {*op_types(model)} == {"QuickGelu"}
+    assert [weight.name for weight in model.graph.initializer] == ["w"]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "changes", [{"saved_graph": "onnx"}, {"precision": wb.Float16()}, {"precision": wb.DynamicInt8()}]
+)
+def test_what_changes_a_file_inlines_its_functions_first(changes: dict[str, Any], tmp_path: Path) -> None:
+    path, model = tmp_path / "model.onnx", with_functions()
+    onnx.save(model, path)
+    prepared = wb.prepare(path, wb.Config(**changes))
+    assert prepared.steps[0].did == "functions-inlined applied 3 times"
+    feed = {"x": RANDOM.standard_normal((2, 4)).astype(np.float32)}
+    (before,) = run(model, feed)
+    (after,) = run(onnx.load(prepared.model.path), feed)
+    np.testing.assert_allclose(after, before, rtol=0.1, atol=0.1)
     run_the_script(prepared, feed, tmp_path)
 
 

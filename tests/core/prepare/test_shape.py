@@ -48,3 +48,12 @@ def test_a_reshape_by_an_attribute_tells_no_heads() -> None:
     ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in "xy"]
     model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "old", ends[:1], ends[1:]))
     assert transformer_shape(model).num_heads is None
+
+
+def test_functions_of_the_file_tell_no_shape() -> None:
+    model = load_skeleton((SKELETONS / "bert-base.onnx.xz").read_bytes())
+    known = transformer_shape(model)
+    body = [onnx.helper.make_node("Relu", ["a"], ["b"])]
+    opsets = [onnx.helper.make_opsetid("", 17)]
+    model.functions.append(onnx.helper.make_function("own", "f", ["a"], ["b"], body, opsets))
+    assert transformer_shape(model) == known

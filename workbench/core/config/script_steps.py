@@ -23,7 +23,7 @@ from workbench.core.config.quantization import (
 )
 from workbench.core.config.script import PRINTED, options_of, plugins_of, session_of
 from workbench.core.config.script_text import PREPARING, ScriptSteps
-from workbench.core.rewrites.catalogue import BY_NAME
+from workbench.core.rewrites.catalogue import BY_NAME, rewrites_of
 
 CONVERSIONS = f"{PREPARING}.conversions"
 EXAMPLES_FILE = "calibration.npz"
@@ -64,8 +64,8 @@ def steps(
             script.blocks.append(
                 "# The name of a sample is no file: wb.prepare(model, config).to_python() prints its path."
             )
-    if config.rewrites:
-        _rewrites(script, config.rewrites)
+    if rewrites := rewrites_of(config.rewrites, model):
+        _rewrites(script, rewrites)
     if config.free_dimensions:
         script.convert("fixed", "conversions.fix_dimensions", sizes=dict(config.free_dimensions))
     if config.fusion is not None:

@@ -53,7 +53,7 @@ def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, lis
 
     constants: dict[str, list[int]] = {}
     for graph in graphs(model):
-        for tensor in graph.initializer:
+        for tensor in getattr(graph, "initializer", ()):
             _add_small(constants, tensor.name, tensor)
     for node in nodes:
         tensor = value_of(node) if node.op_type == "Constant" else None
@@ -79,7 +79,7 @@ def _width(model: ModelProto, nodes: list[NodeProto], makers: dict[str, NodeProt
     lengths = {
         tensor.name: tensor.dims[0]
         for graph in graphs(model)
-        for tensor in graph.initializer
+        for tensor in getattr(graph, "initializer", ())
         if len(tensor.dims) == 1
     }
     lengths |= {

@@ -16,7 +16,7 @@ from workbench.core.prepare.calibration import Spooled
 from workbench.core.prepare.float16 import half
 from workbench.core.prepare.step import MODEL, ORT_MODEL, Answer, Step, Summary
 from workbench.core.prepare.transformer_fusion import transformer_fusion
-from workbench.core.rewrites.catalogue import BY_NAME
+from workbench.core.rewrites.catalogue import BY_NAME, rewrites_of
 from workbench.core.text import counted, in_gib
 from workbench.core.worker.gpus import read_gpus
 from workbench.core.worker.launch import call_job
@@ -37,7 +37,8 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
     """Return the steps, none for a file that is loaded unchanged."""
     if not config.changes_model:
         return []
-    steps = [rewritten(config.rewrites)] if config.rewrites else []
+    rewrites = rewrites_of(config.rewrites, original)
+    steps = [rewritten(rewrites)] if rewrites else []
     if config.free_dimensions:
         steps.append(fixed_dimensions(config))
     if config.fusion is not None:

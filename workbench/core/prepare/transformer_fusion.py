@@ -17,7 +17,11 @@ _EXPLANATIONS = {  # of a Python error in ORT's optimizer
     "list index out of range": (
         "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",
         "give another model_type, export with torch.onnx.export(dynamo=False), or leave fusion out",
-    )
+    ),
+    "AssertionError": (
+        "the number of heads does not divide the hidden size",
+        "leave num_heads and hidden_size out, and they are taken from the graph",
+    ),
 }
 # Fusions of diffusion models, whose operators have kernels for GPUs only.
 ON_GPUS = (
@@ -50,7 +54,7 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
         if kind in ("unet", "vae") and not on_gpu:
             options = {**dict.fromkeys(ON_GPUS, False), **options}
             evidence.append("without the fusions whose operators run on GPUs alone")
-        sizes = {"num_heads": heads or 0, "hidden_size": width or 0}
+        sizes = {"num_heads": heads or 0, "hidden_size": width or 0 if heads else 0}  # ORT wants both or none
         return {"model_type": kind, **sizes, "options": options}
 
     def summarize(answer: Answer) -> Summary:

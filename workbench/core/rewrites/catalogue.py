@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import onnx
@@ -28,6 +28,11 @@ class Rewrite:
 
 
 REWRITES = (
+    Rewrite(
+        "functions-inlined",
+        "functions.inline_functions",
+        "calls of functions that the file holds become the nodes of the functions",
+    ),
     Rewrite(
         "weights-out-of-inputs",
         "constants.take_weights_out_of_inputs",
@@ -134,3 +139,13 @@ REWRITES = (
     ),
 )
 BY_NAME = {rewrite.name: rewrite for rewrite in REWRITES}
+
+
+def rewrites_of(asked: tuple[str, ...], model: Any) -> tuple[str, ...]:
+    """Return the rewrites asked for, after that of functions where an opened model has any.
+
+    ORT saves functions that a body calls as an invalid file, and other tools leave them as they are.
+    """
+    calls = getattr(getattr(model, "structure", None), "functions", ())
+    inlining = (REWRITES[0].name,) if calls else ()
+    return tuple(dict.fromkeys((*inlining, *asked)))

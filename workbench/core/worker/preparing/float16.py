@@ -41,8 +41,7 @@ def custom_nodes(model: onnx.ModelProto) -> list[str]:
     The converter puts casts around them only where it knows the types.
     """
     graph = model.graph
-    domains = {*ORT_DOMAINS, *(function.domain for function in model.functions)}
-    nodes = [node for node in graph.node if node.domain not in domains]
+    nodes = [node for node in graph.node if node.domain not in ORT_DOMAINS]
     typed = {value.name for value in (*graph.value_info, *graph.output)}
     for node in nodes:
         node.name = node.name or f"{node.op_type}_of_{node.output[0]}"
