@@ -230,10 +230,33 @@ def test_sizes_of_inputs_need_a_model(line: list[str], capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["measure"], ["compare", "m", "--seed", "x"]])
-def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
+def test_unusable_arguments_exit_as_programs_do(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert "Fix: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "problem", "fix"),
+    [
+        ("compar digits-conv", "'compar' is no command", "Did you mean 'compare'?"),
+        ("measure digits-conv --budgt 1", "measure: takes no '--budgt' here", "Did you mean '--budget'?"),
+        ("compare m --clock gpu", "compare: 'gpu' is no --clock", "Did you mean 'cpu'?"),
+        ("compare a.onnx --b level=all b.onnx", "compare: takes no 'b.onnx' here", "before the options"),
+        ("check m --against m --max-slower -1", "--max-slower: '-1' is no share", "check --help"),
+        ("measure m --csv --json", "--json: not allowed with argument --csv", "measure --help"),
+        ("accuracy m --max-accuracy-drop 1%", "--max-accuracy-drop judges candidates", "--b level=all"),
+        ("matrix m --fail-if slower", "--fail-if judges candidates", "--b level=all"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_its_fix(
+    line: str, problem: str, fix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == 2
+    message = capsys.readouterr().err
+    assert problem in message
+    assert fix in message.partition("Fix: ")[2]
 
 
 def test_columns_stand_under_each_other() -> None:

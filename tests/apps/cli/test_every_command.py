@@ -154,6 +154,5 @@ def test_a_matrix_is_saved_by_its_call_alone(
 
 
 def test_what_is_no_list_of_numbers_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["load-test", "digits-conv", "--callers", "1,x"])
+    assert main(["load-test", "digits-conv", "--callers", "1,x"]) == 2
     assert "'1,x' is no list of whole numbers: 1,2,4" in capsys.readouterr().err

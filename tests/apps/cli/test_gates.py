@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,10 +103,16 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = Comparison(comparison()), list(CHECKS)
-    monkeypatch.setattr("workbench.apps.cli.checking.compare_with_model", lambda _: made)
-    bundle, missing = tmp_path / "made.ortbench", tmp_path / "nowhere" / "summary.md"
+    bundle, summary = tmp_path / "made.ortbench", tmp_path / "removed meanwhile" / "summary.md"
+    summary.parent.mkdir()
+
+    def compare(_: object) -> object:
+        shutil.rmtree(summary.parent)
+        return made
+
+    monkeypatch.setattr("workbench.apps.cli.checking.compare_with_model", compare)
     arguments = ["check", "a.onnx", "--against", "b.onnx", "--output", str(bundle)]
-    assert main([*arguments, "--markdown", str(missing)]) == 2
+    assert main([*arguments, "--markdown", str(summary)]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert wb.open(bundle).record == made[0].record
 
@@ -116,6 +123,7 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
         "compare no-such-model.onnx -o",
         "profile no-such-model.onnx --keep-trace",
         "compare-versions no-such-model.onnx --environments 1.20.0 --report",
+        "check no-such-model.onnx --against no-such-model.onnx --junit",
     ],
 )
 def test_a_result_that_cannot_be_written_is_said_before_anything_runs(

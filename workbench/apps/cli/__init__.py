@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    top = argparse.ArgumentParser(
+    top = CommandParser(
         prog="workbench", description="A tuning bench for ONNX Runtime: measure, compare, explain."
     )
     top.add_argument("--version", action="version", version=f"workbench {__version__}")

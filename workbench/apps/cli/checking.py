@@ -13,7 +13,6 @@ from workbench.apps.cli.subject import common, read_inputs, save
 from workbench.apps.cli.summaries import RESULTS, junit, markdown
 from workbench.core.errors import InputError, StorageError
 from workbench.core.measure.gates import FINE, OPEN, WORSE, Gate, was_measured
-from workbench.core.text import path_text
 
 if TYPE_CHECKING:
     from workbench.core.bundle.comparison import ComparisonRecord, OutputAgreement
@@ -50,6 +49,8 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print each check with its reason, and return the exit code."""
+    for file in filter(None, (arguments.markdown, arguments.junit)):
+        _write(file, b"")  # one that cannot be written is refused before the minute of measuring
     against_bundle = arguments.against.endswith(".ortbench")
     result, checks = (compare_with_bundle if against_bundle else compare_with_model)(arguments)
     for check in checks:
@@ -67,7 +68,7 @@ def _write(file: Path, text: bytes) -> None:
     try:
         file.write_bytes(text)
     except OSError as error:
-        problem = f"{path_text(file)} cannot be written: {error.strerror or error}"
+        problem = f"{str(file)!r} cannot be written: {error.strerror or error}"
         raise StorageError(problem, "give a file in a folder that you may write to") from error
 
 

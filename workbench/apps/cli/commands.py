@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from workbench.core.bundle.atomic import check_place
+from workbench.core.errors import InputError
 from workbench.core.measure.gates import REASONS
+from workbench.core.text import did_you_mean, quoted
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser of one command. `fill` adds its options when the command is chosen, not before."""
+    """A parser whose errors carry a fix. `fill` adds options when the command is chosen, not before."""
 
     fill: Callable[[argparse.ArgumentParser], None] | None = None
     splits_rest = False  # `rest` is what stands behind "--"
@@ -31,7 +34,26 @@ class CommandParser(argparse.ArgumentParser):
             end = args.index("--") if "--" in args else len(args)
             self.set_defaults(rest=args[end + 1 :])
             args = args[:end]
-        return super().parse_known_args(args, namespace)
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            guess = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            order = "" if unknown[0].startswith("-") else "Name all files side by side, before the options; "
+            self._refuse(f"takes no {quoted(unknown[0])} here", guess or order)
+        return known, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse what cannot be read."""
+        self._refuse(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            name = "".join(action.option_strings[:1]) or "command"
+            self._refuse(f"{quoted(value)} is no {name}", did_you_mean(value, map(str, action.choices)))
+
+    def _refuse(self, problem: str, guess: str = "") -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        fix = f"{guess}`{self.prog} --help` lists what it takes"
+        raise InputError(f"{command}: {problem}" if command else problem, fix)
 
 
 KEY_VALUE: dict[str, Any] = {
@@ -43,8 +65,14 @@ KEY_VALUE: dict[str, Any] = {
 
 def percent(text: str) -> float:
     """Return the share written as `1%` or `0.01`."""
-    number = text.strip()
-    return float(number[:-1]) / 100 if number.endswith("%") else float(number)
+    number = text.strip().removesuffix("%")
+    try:
+        share = float(number) / (100 if "%" in text else 1)
+    except ValueError:
+        share = math.nan
+    if not share >= 0:
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no share: write 1% or 0.01")
+    return share
 
 
 def reasons(text: str) -> tuple[str, ...]:
@@ -130,6 +158,9 @@ def add_command(
 def add(command: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
     """Add arguments that several commands have; `changes` are what differs in this one."""
     for name in names:
-        command.add_argument(*_SHORT.get(name, ()), name, **_OPTIONS[name] | changes)
         if name == "--csv":  # what has a table has its rows as JSON
-            command.add_argument("--json", action="store_true", help="print JSON instead of text")
+            forms = command.add_mutually_exclusive_group()
+            forms.add_argument(name, **_OPTIONS[name])
+            forms.add_argument("--json", action="store_true", help="print JSON instead of text")
+        else:
+            command.add_argument(*_SHORT.get(name, ()), name, **_OPTIONS[name] | changes)
