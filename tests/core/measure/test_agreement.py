@@ -55,6 +55,11 @@ def test_the_tolerance_is_the_user_s() -> None:
     assert compared(ours, ours * 1.01, tolerance=0.02).agrees is True
 
 
+def test_an_error_as_large_as_the_output_has_no_sign() -> None:
+    ours = np.ones(4, np.float32)
+    assert "SQNR 0 dB" in compared(ours, ours * -0.01, least_sqnr_db=10.0).reason
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "reason"),
     [

@@ -114,7 +114,7 @@ class Tolerance:
     def describe(self, relative: float, noise_share: float) -> str:
         if self.least_sqnr_db is None:
             return f"largest error {relative:.1e} of the largest magnitude, tolerance {self.tolerance:.0e}"
-        got = "none" if noise_share == 0 else f"{-10 * math.log10(noise_share):.0f} dB"
+        got = "none" if noise_share == 0 else f"{-10 * math.log10(noise_share):z.0f} dB"
         return (
             f"error {share_of(math.sqrt(noise_share), 'the output')} (root mean square; SQNR {got}), "
             f"at least {self.least_sqnr_db:g} dB asked for"
