@@ -24,6 +24,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 EXAMPLES = "examples"  # the folder of exported pages
 BUNDLE = re.compile(r"\[([^\]]+)\]\(([^)\s]+\.ortbench)\)")
+READ_ON = re.compile(r"`docs/([\w-]+\.md)`")  # how a lesson names a page
 SHIPPED = re.compile(r"\]\((?:\.\./)+notebooks/")  # the site shows the notebooks as they ran
 
 
@@ -64,6 +65,9 @@ def write_sources(source: Path) -> list[Path]:
 
         text = BUNDLE.sub(exported, page.read_text("utf-8"))
         page.write_text(SHIPPED.sub(f"]({up}published/", text), "utf-8")
+    for lesson in source.rglob("*.ipynb"):
+        up = "../" * (len(lesson.relative_to(source).parts) - 1)
+        lesson.write_text(READ_ON.sub(rf"[docs/\1]({up}\1)", lesson.read_text("utf-8")), "utf-8")
     (source / "reference").mkdir()
     for name, page_of in PAGES.items():
         (source / "reference" / f"{name}.md").write_text(page_of(), "utf-8")
