@@ -226,7 +226,8 @@ def page(made: list[Cell], calls: tuple[str, ...]) -> str:
         f"Small trained models that people run in production, from {packages}, each with every call and its "
         f"smallest budget. `python -m benchmarks.zoo FOLDER` on {time.strftime('%d %B %Y')} made this page, "
         f"with {os.cpu_count()} cores that others used, too. A number is the seconds of a call that works, "
-        f"r1, r2, … the reason of one that refused. {STATIC.samples} random examples calibrate static int8.\n",
+        "r1, r2, … the reason of one that refused. "
+        f"{STATIC.samples} random examples calibrate static int8.\n",
         f"{markdown(('model', *calls), rows)}\n",
         *(f"- **{mark}** {reason}" for reason, mark in reasons.items()),
         "",
