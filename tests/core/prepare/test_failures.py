@@ -37,17 +37,19 @@ UNKNOWN_SHAPES = (
 
 
 def save(
-    folder: Path, nodes: list[Any], weights: list[Any], dims: list[Any], out: list[Any], infos: Any = ()
-) -> Path:
+    folder: Path, nodes: list[Any], weights: list[Any], dims: list[Any], out: list[Any], infos: Any = (), *,
+    opset: int = 17, inputs: tuple[Any, ...] = (),
+) -> Path:  # fmt: skip
+    """Write a model from x to y, and perhaps further inputs."""
     graph = helper.make_graph(
         nodes,
         "g",
-        [helper.make_tensor_value_info("x", FLOAT, dims)],
+        [helper.make_tensor_value_info("x", FLOAT, dims), *inputs],
         [helper.make_tensor_value_info("y", FLOAT, out)],
         weights,
         value_info=list(infos),
     )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
     path = folder / "model.onnx"
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
     return path

@@ -15,6 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.core.prepare.test_failures import save
 from workbench.core.worker.preparing import retries
 
 pytestmark = pytest.mark.real
@@ -25,30 +26,6 @@ FORMATS = ("qdq", "qoperator")
 def constant(name: str, *dims: int, scale: Any = 0.3) -> TensorProto:
     random = np.random.default_rng(sum(map(ord, name)))
     return numpy_helper.from_array((random.standard_normal(dims) * scale).astype(np.float32), name)
-
-
-def saved(
-    folder: Path,
-    nodes: list[Any],
-    weights: list[Any],
-    x: list[Any],
-    y: list[Any],
-    *,
-    opset: int = 17,
-    inputs: tuple[Any, ...] = (),
-) -> Path:
-    """Write a model from x to y."""
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", FLOAT, x), *inputs],
-        [helper.make_tensor_value_info("y", FLOAT, y)],
-        weights,
-    )
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
-    path = folder / "model.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
-    return path
 
 
 def session(path: Path) -> Any:
@@ -99,7 +76,7 @@ def old_convolutions(folder: Path, opset: int = 11) -> Path:
         helper.make_node("ReduceMean", ["s"], ["m"], name="mean"),
         helper.make_node("Add", ["d", "m"], ["y"], name="sum"),
     ]
-    return saved(folder, nodes, weights, [1, 3, 10, 10], [1, 4, 8, 8], opset=opset)
+    return save(folder, nodes, weights, [1, 3, 10, 10], [1, 4, 8, 8], opset=opset)
 
 
 @pytest.mark.parametrize("opset", [11, 12])
@@ -123,7 +100,7 @@ def test_a_bias_with_an_axis_more(tmp_path: Path, form: Any) -> None:
         helper.make_node("Add", ["m", "b"], ["y"], name="sum"),
     ]
     weights = [constant("w", 16, 6, scale=np.geomspace(0.01, 3, 6)), constant("b", 1, 6)]
-    prepared = quantized(saved(tmp_path, nodes, weights, ["n", 16], ["n", 6]), format=form)
+    prepared = quantized(save(tmp_path, nodes, weights, ["n", 16], ["n", 6]), format=form)
     made = dict(prepared.steps[-1].statistics)
     assert made.get("QGemm") == 1 or made["DequantizeLinear"] >= 4  # input, weight, bias, output
     assert sqnr_db(prepared.source, run_script(prepared, tmp_path / "out"), examples(prepared.source)) >= 20
@@ -136,7 +113,7 @@ def test_an_old_opset_that_is_converted_wrongly_gets_one_scale_for_each_tensor(t
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv"),
         helper.make_node("Hardmax", ["c"], ["y"], name="hard", axis=1),
     ]
-    path = saved(tmp_path, nodes, [constant("w", 4, 3, 3, 3)], [1, 3, 8, 8], [1, 4, 6, 6], opset=11)
+    path = save(tmp_path, nodes, [constant("w", 4, 3, 3, 3)], [1, 3, 8, 8], [1, 4, 6, 6], opset=11)
     prepared = quantized(path, 10.0)
     assert "differs after the conversion" in prepared.steps[1].notes[0]
     assert prepared.steps[1].did == "opset 11 stays"
@@ -153,7 +130,7 @@ def test_a_tensor_without_a_range_stays_in_float(tmp_path: Path) -> None:
         helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
         helper.make_node("Mul", ["c", "m"], ["y"], name="last"),
     ]
-    path = saved(tmp_path, nodes, [constant("w", 4, 3, 3, 3)], [1, 3, 8, 8], [1, 4, 8, 8])
+    path = save(tmp_path, nodes, [constant("w", 4, 3, 3, 3)], [1, 3, 8, 8], [1, 4, 8, 8])
     prepared = quantized(path, op_types=["Conv", "ReduceMax"])
     assert "'most' in float: its range is not known" in prepared.steps[-1].did
     assert prepared.asked.precision.exclude == ("most",)
@@ -169,7 +146,7 @@ def test_a_tensor_whose_type_nobody_knows(tmp_path: Path, form: Any) -> None:
         helper.make_node("MatMul", ["g", "v"], ["y"], name="last"),
     ]
     weights = [constant("w", 8, 16), constant("b", 16), constant("v", 16, 3)]
-    quantized(saved(tmp_path, nodes, weights, ["n", 8], ["n", 3]), format=form)
+    quantized(save(tmp_path, nodes, weights, ["n", 8], ["n", 3]), format=form)
 
 
 def branches(folder: Path, *inside: Any, before: tuple[Any, ...] = ()) -> Path:
@@ -188,7 +165,7 @@ def branches(folder: Path, *inside: Any, before: tuple[Any, ...] = ()) -> Path:
     branch = {"then_branch": bodies[0], "else_branch": bodies[1]}
     nodes = [*before, helper.make_node("If", ["flag"], ["y"], name="choice", **branch)]
     weights = [constant("w", 4, 3, 3, 3), constant("v", 8, 8)]
-    return saved(folder, nodes, weights, [1, 3, 8, 8], [1, None, None, None], inputs=(flag,))
+    return save(folder, nodes, weights, [1, 3, 8, 8], [1, None, None, None], inputs=(flag,))
 
 
 @pytest.mark.slow

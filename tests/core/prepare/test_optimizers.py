@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import workbench as wb
+from tests.core.prepare.test_failures import save
 from tests.core.prepare.test_script import run_the_script
 
 NAMES = ("onnxslim", "onnxsim", "onnxscript", "onnxoptimizer")
@@ -24,12 +25,7 @@ def model(tmp_path: Path) -> Path:
         for name, value in (("a", 1), ("b", 2))
     ]
     nodes = [helper.make_node("Add", ["a", "b"], ["w"]), helper.make_node("MatMul", ["x", "w"], ["y"])]
-    tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in ("x", "y")]
-    graph = helper.make_graph(nodes, "folds", tensors[:1], tensors[1:], weights)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    path = tmp_path / "folds.onnx"
-    path.write_bytes(made.SerializeToString())
-    return path
+    return save(tmp_path, nodes, weights, [2, 4], [2, 4])
 
 
 def put(name: str, code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,17 @@ def test_a_planted_flaw_goes_and_the_outputs_stay(
     assert rewrite(model) == 0, "the second time nothing is left"
 
 
+def erf_gelu(x: str = "x", y: str = "y") -> list[onnx.NodeProto]:
+    """A Gelu with its half first, of the numbers `root`, `one` and `half`."""
+    return [
+        helper.make_node("Div", [x, "root"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "one"], ["a"]),
+        helper.make_node("Mul", ["half", "a"], ["m"]),
+        helper.make_node("Mul", ["m", x], [y]),
+    ]
+
+
 def _dims(model: onnx.ModelProto) -> list[int]:
     return [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
 
@@ -176,14 +187,7 @@ def test_loops_whose_constants_have_the_same_name_keep_their_own(
 
 @pytest.mark.parametrize("value", [{"value_float": 0.5}, {"value_floats": [0.5]}])
 def test_a_constant_without_a_tensor_is_the_half_of_a_gelu(value: dict[str, Any]) -> None:
-    nodes = [
-        helper.make_node("Constant", [], ["half"], **value),
-        helper.make_node("Div", ["x", "root"], ["d"]),
-        helper.make_node("Erf", ["d"], ["e"]),
-        helper.make_node("Add", ["e", "one"], ["a"]),
-        helper.make_node("Mul", ["half", "a"], ["m"]),
-        helper.make_node("Mul", ["m", "x"], ["y"]),
-    ]
+    nodes = [helper.make_node("Constant", [], ["half"], **value), *erf_gelu()]
     check_same(model_of(nodes, [tensor("root", value=2**0.5), tensor("one", value=1)]), fuse_gelus, 1)
 
 
@@ -200,15 +204,8 @@ def test_a_gelu_whose_part_is_read_elsewhere_stays() -> None:
 
 
 def test_an_older_file_gets_the_operators_of_onnx_runtime() -> None:
-    nodes = [
-        helper.make_node("Div", ["x", "root"], ["d"]),
-        helper.make_node("Erf", ["d"], ["e"]),
-        helper.make_node("Add", ["e", "one"], ["a"]),
-        helper.make_node("Mul", ["half", "a"], ["m"]),
-        helper.make_node("Mul", ["m", "x"], ["y"]),
-    ]
     weights = [tensor("root", value=2**0.5), tensor("one", value=1), tensor("half", value=0.5)]
-    model = model_of(nodes, weights)
+    model = model_of(erf_gelu(), weights)
     check_same(model, fuse_gelus, 1)
     assert [(node.domain, node.op_type) for node in model.graph.node] == [("com.microsoft", "Gelu")]
 
@@ -220,11 +217,7 @@ def test_a_gelu_in_float16_is_fused() -> None:
     ]
     erf = [
         helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
-        helper.make_node("Div", ["h", "root"], ["d"]),
-        helper.make_node("Erf", ["d"], ["e"]),
-        helper.make_node("Add", ["e", "one"], ["a"]),
-        helper.make_node("Mul", ["half", "a"], ["m"]),
-        helper.make_node("Mul", ["m", "h"], ["g"]),
+        *erf_gelu("h", "g"),
         helper.make_node("Cast", ["g"], ["y"], to=TensorProto.FLOAT),
     ]
     fused = model_of(erf, half, opset=20)
@@ -236,9 +229,7 @@ def test_a_gelu_in_float16_is_fused() -> None:
 
 def test_a_gelu_whose_constant_adds_a_dimension_stays() -> None:
     nodes = [
-        helper.make_node("Div", ["x", "root"], ["d"]),
-        helper.make_node("Erf", ["d"], ["e"]),
-        helper.make_node("Add", ["e", "one"], ["a"]),
+        *erf_gelu()[:3],
         helper.make_node("Mul", ["x", "a"], ["m"]),
         helper.make_node("Mul", ["m", "half"], ["y"]),
     ]
