@@ -24,7 +24,6 @@ from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.measure.measurement import MeasurementRecord, in_words
 from workbench.core.measure.percentiles import percentiles
 from workbench.core.models import Model
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.drawing.chart_scene import chart_scene
 from workbench.drawing.page.document import Document
@@ -149,7 +148,6 @@ def measure(
     check_number("precision", precision, allowed, most=MOST_PRECISION)
     chosen = Config() if config is None else config
     loaded = opened_for(model, (chosen,), "wb.measure(model, wb.Config(…))")
-    calibration = replayed(calibration)
     fed = inputs_of(loaded, inputs, seed, (chosen,), calibration)
     settled = until == "settled"
     goal = PrecisionGoal(wanted, precision, _PATIENCE) if settled else PrecisionGoal((50.0,), precision)

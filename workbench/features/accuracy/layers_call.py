@@ -16,7 +16,6 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import data_from
-from workbench.core.prepare.replayed import replayed
 from workbench.features.accuracy import sensitivity as studying
 from workbench.features.accuracy.intervals import MIN_ITEMS, RESAMPLES
 from workbench.features.accuracy.layers import LAYER_ITEMS, debug
@@ -166,7 +165,7 @@ def sensitivity(
     _check_items(items)
     if budget_s is not None:
         check_number("budget_s", budget_s, "give seconds above 0, like 10.0, or None")
-    loaded, calibration = sized_as(load(model), data), replayed(calibration)
+    loaded = sized_as(load(model), data)
     data = data_from(loaded, data, items)
     with bar(progress) as on_progress:
         variants = studying.layer_variants(

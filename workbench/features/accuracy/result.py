@@ -17,7 +17,6 @@ from workbench.core.measure.gates import FINE, OF_ANSWER, OPEN, Gate
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import data_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import share_of
 from workbench.features.accuracy import accuracy as evaluation
 from workbench.features.accuracy.acceptance import Check, checks, drop_check
@@ -155,7 +154,7 @@ def accuracy(
     with bar(progress) as on_progress:
         record = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,
-            calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=worker_limits,
+            calibration=calibration, most=items, batch=batch, seed=seed, limits=worker_limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
     return kept(

@@ -129,15 +129,16 @@ def sized_as(model: Model, data: Any) -> Model:
 
 
 def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
-    """Call the function, and once more where its random inputs failed and others that run were found."""
+    """Call the function, and once more where its random inputs failed and others that run were found.
+
+    Examples that an iterator or a reader gives are kept: every config reads all of them.
+    """
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
         configs = [value for value in (*args[1:], *options.values()) if isinstance(value, Config)]
         cancel: Any = options.get("cancel")
         source: Any = args[0] if args else options.get("model", options.get("subject"))
-        if isinstance(source, Result):  # a deployment has its inputs
-            return function(*args, **options)
         again: Any = function
         held = {name: replayed(value) for name, value in options.items() if name in ("calibration", "data")}
 
@@ -145,6 +146,9 @@ def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
             changed = held if inputs is None else {**held, "inputs": inputs}
             result: R = again(*args, **{**options, **changed})
             return result
+
+        if isinstance(source, Result):  # a deployment has its inputs
+            return run(None)
 
         def opened() -> Model:
             return load(source[0] if isinstance(source, tuple) else source)

@@ -15,7 +15,6 @@ from workbench.core.feature import Feature
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
 from workbench.core.prepare.preparing import Prepared
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.text import in_mib, in_ms
 from workbench.core.worker.launch import Worker, WorkerFolder
@@ -254,7 +253,6 @@ def cold_start(
 ) -> ColdStarts:
     """Measure each config from no process to a steady one, also with its graph pre-optimized."""
     source, fed = opened_with(model, inputs, seed)
-    calibration = replayed(calibration)
     records: dict[str, ColdStartRecord] = {}
     chosen = configs or (Config(),)
     for label, config in zip(labels_of(len(chosen)), chosen, strict=True):

@@ -18,7 +18,6 @@ from workbench.core.measure.pairs import Clock
 from workbench.core.measure.processor_time import at_one_thread
 from workbench.core.models import Model
 from workbench.core.models.fit import check_fit
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.features.base.history import FolderHistory, History
 from workbench.features.base.registry import KINDS
@@ -73,7 +72,6 @@ def compare(
         configs = tuple(at_one_thread(config) for config in configs)
     for config in configs:
         check_fit(loaded, config)
-    calibration = replayed(calibration)
     fed = inputs_of(loaded, inputs, seed, configs, calibration)
     record = measure_runs(
         loaded,

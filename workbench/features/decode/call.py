@@ -17,7 +17,6 @@ from workbench.core.models import Model
 from workbench.core.models.decoding import DecodingNames, check_length, decoding_dims, decoding_names
 from workbench.core.models.position_tables import MOST_TOKENS, usual_prompt, usual_tokens
 from workbench.core.prepare.real_data import inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_for, request_for
 from workbench.features.decode.decoding import DecodeRequest, DecodingRounds
@@ -86,7 +85,7 @@ def decode(
         feeds=tuple(of.feeds[0] for of in every),
         smallest_effect=smallest_effect,
         tolerance=tolerance,
-        calibration=replayed(calibration),
+        calibration=calibration,
         seed=seed,
         allow_fallback=allow_fallback,
         progress=progress,

@@ -21,7 +21,6 @@ from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model, load
 from workbench.core.models.fit import check_fit
 from workbench.core.prepare.real_data import inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.stored_files import folder_to_write
 from workbench.core.text import bytes_text, counted, file_name, in_digits, quoted
@@ -212,7 +211,6 @@ def deploy(
     check_fit(loaded, config)
     fed = inputs_from(loaded, inputs, seed=seed)
     loaded = loaded.with_inputs(fed)
-    calibration = replayed(calibration)
     runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)
     serving = Serving(
         name=file_name(name or loaded.name),

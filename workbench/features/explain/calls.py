@@ -9,7 +9,6 @@ from typing import Any
 from workbench.core.config import Config
 from workbench.core.models import Model, load
 from workbench.core.prepare.real_data import inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept
@@ -52,7 +51,7 @@ def explain(
         if on_first is not None:
             on_first(Explanation(first))
 
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    loaded, chosen = load(model), config or Config()
     fed = inputs_from(loaded, inputs) if profile or inputs is not None else None
     loaded = loaded if fed is None else loaded.with_inputs(fed)
     record = explanation.explain(

@@ -18,7 +18,6 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.preparing import prepare
 from workbench.core.prepare.real_data import check_examples, data_from, inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import printable
 from workbench.features.accuracy.sensitivity import searching_mode
 from workbench.features.base.examining import ExaminedRun
@@ -262,7 +261,7 @@ def findings(
     `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy. `on_step` is told
     each step that begins; by default a bar shows them.
     """
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    loaded, chosen = load(model), config or Config()
     data = data_from(loaded, data, None)
     check_examples(loaded, data, calibration)
     fed = inputs_from(loaded, inputs, seed=seed)

@@ -83,7 +83,6 @@ def sweep(
             "inputs were given, and they have their own sizes",
             "leave inputs out: random ones are made at each size; or sweep knobs alone",
         )
-    calibration = replayed(calibration)
 
     def inputs_at(point: Sizes) -> Inputs:
         if point:

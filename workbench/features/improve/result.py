@@ -20,7 +20,6 @@ from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.examples import has_labels
 from workbench.core.prepare.real_data import check_examples, data_from, inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.drawing.card import ConfigUse
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, value_of
@@ -168,7 +167,7 @@ def improve(
     or a budget is given. A cancelled call returns what is proven by then; after
     Ctrl-C the history has it.
     """
-    loaded, start, calibration = load(model), config or Config(), replayed(calibration)
+    loaded, start = load(model), config or Config()
     goal = Goal.of(limits)
     _check_settings(without)
     if budget_s is not None:

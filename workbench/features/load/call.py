@@ -14,7 +14,6 @@ from workbench.core.measure.compare_request import check_seed
 from workbench.core.measure.limits import Limits, ShowProgress
 from workbench.core.models import Model
 from workbench.core.prepare.real_data import inputs_from
-from workbench.core.prepare.replayed import replayed
 from workbench.core.text import quoted
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_for, request_for
@@ -101,7 +100,7 @@ def load_test(
         smallest_effect=smallest_effect,
         tolerance=tolerance,
         least_sqnr_db=least_sqnr_db,
-        calibration=replayed(calibration),
+        calibration=calibration,
         seed=seed,
         allow_fallback=allow_fallback,
         progress=progress,

@@ -14,7 +14,6 @@ from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.measure.limits import Limits
 from workbench.core.models import Model
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.features.base.result import origin_of
 from workbench.features.base.running import Feeds, finding_inputs, kept, opened_with
@@ -87,7 +86,6 @@ def memory(
     arena's totals are from a run with the config as it is.
     """
     source, fed = opened_with(model, inputs, seed)
-    calibration = replayed(calibration)
     by_node, as_asked = (
         profile(
             source, config, inputs=fed, seed=seed, budget_s=MEMORY_BUDGET_S, per_node_memory=alone,

@@ -35,7 +35,6 @@ from workbench.core.models.requests import (
     requests_of,
 )
 from workbench.core.models.size_examples import sizes_to_try
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import Runnable, make_runnable
 from workbench.core.worker.launch import Worker, WorkerFolder
 from workbench.core.worker.values import write_values
@@ -82,7 +81,7 @@ def replay(
     slope over new sizes that an earlier one covers is above 0 with its 95 % interval.
     """
     check_number("passes", passes, "give a number of passes, 2 or more", least=2, whole=True)
-    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    loaded, chosen = load(model), config or Config()
     stream, ways = requests_of(loaded, shapes), list[_Way]()
     has_buckets, limits = buckets is None or len(buckets) > 0, worker_limits or Limits()
     filled = [request.of_size(padded(request.shape, buckets)) for request in stream if has_buckets]

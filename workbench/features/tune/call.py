@@ -13,7 +13,6 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import data_from
-from workbench.core.prepare.replayed import replayed
 from workbench.features.base.running import finding_inputs, inputs_of
 from workbench.features.tune.default_space import default_space as space_of
 from workbench.features.tune.request import StudyRequest
@@ -55,7 +54,7 @@ def tune(
     default ORT's own. Each round is in the history as soon as it is measured, so that a study that was killed
     goes on with `continue_`. `on_round` gets the study so far after each round.
     """
-    loaded, start, calibration = load(model), base or Config(), replayed(calibration)
+    loaded, start = load(model), base or Config()
     goal, objectives = Goal.of(limits), _several(objective)
     check_objectives(objectives, callers)
     given = None if inputs is None else inputs_of(loaded, inputs, seed)
@@ -121,7 +120,7 @@ def default_space(
     `ablation`, a result of `wb.ablate`, found to cost time take part, too.
     """
     goal = Goal.of(limits)
-    loaded, calibration = load(model), replayed(calibration)
+    loaded = load(model)
     return space_of(
         loaded,
         inputs_of(loaded, inputs, seed, (base or Config(),), calibration),

@@ -18,7 +18,6 @@ from workbench.core.measure.agreement import TOLERANCE
 from workbench.core.measure.limits import Limits
 from workbench.core.measure.tensor_pair import TensorPair
 from workbench.core.models import Model
-from workbench.core.prepare.replayed import replayed
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import counted
 from workbench.features.accuracy.first_difference.record import (
@@ -71,7 +70,6 @@ def first_difference(
     loaded, (first, second, *more) = subjects_of(model, configs, None)
     tolerance = _usual_tolerance(second) if tolerance is None else tolerance
     check_number("tolerance", tolerance, "give a share above 0, such as 0.001")
-    calibration = replayed(calibration)
     feeds = inputs_of(loaded, inputs, seed, (first, second), calibration).feeds
     notes = [f"{counted(len(more), 'further config')} left out: A and B are compared"] if more else []
     search = _Search(loaded, first, feeds, calibration, worker_limits or Limits(), cancel, tolerance, [])
