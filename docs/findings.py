@@ -11,23 +11,17 @@ HEAD = """# Findings
 
 `wb.findings(model, config)`, `result.findings()` and `workbench findings MODEL` ask each of these rules
 whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix
-against the config as it is and returns `kept`, `reason`, `verdict`, `agreement`, `config` and `model_file`;
-`wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep what was
-measured better. A fix for memory, loading or accuracy is kept only where it costs no time.
-
-At the end `wb.improve` measures the first config against the last one again, and a single fix in further
-rounds of its own comparison. It goes back to the first config if that says slower, says that the outputs
-differ, or contradicts the steps. `budget_s` bounds all of it; what there was no time for is listed with its
-predicted gain.
+against the config as it is and returns `kept`, `reason`, `verdict`, `agreement`, `config` and `model_file`.
+[`wb.improve`](how-to/faster.md) tries them all, largest gain first. A fix for memory, loading or accuracy is
+kept only where it costs no time.
 
 A rule that needs a measurement that was not made (a cold start, a thread scan) is
 listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a
 config loses in accuracy and for fixes that change the arithmetic (`limits=wb.Goal(max_accuracy_drop=…)`,
 `--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.
 
-A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means
-that the structure proves it, *likely* that a share of the profile and a measured factor say so, *maybe* that
-only a measurement can tell. The savings of fixes on different nodes add up: the list says what all of them
+A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. The page on
+[what makes a model faster](how-to/faster.md) explains *sure*, *likely* and *maybe*. The savings of fixes on different nodes add up: the list says what all of them
 are worth together, and after each kept fix the shares are computed anew.
 
 `python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models. It counts how
