@@ -21,8 +21,9 @@ config loses in accuracy and for fixes that change the arithmetic (`limits=wb.Go
 `--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. The page on
-[what makes a model faster](how-to/faster.md) explains *sure*, *likely* and *maybe*. The savings of fixes on different nodes add up: the list says what all of them
-are worth together, and after each kept fix the shares are computed anew.
+[what makes a model faster](how-to/faster.md) explains *sure*, *likely* and *maybe*. The savings of fixes on
+different nodes add up: the list says what all of them are worth together, and after each kept fix the
+shares are computed anew.
 
 `python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models. It counts how
 many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact.
