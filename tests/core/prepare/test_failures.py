@@ -243,6 +243,27 @@ def test_a_width_without_heads_fuses_what_needs_none(tmp_path: Path) -> None:
     assert prepared.steps[0].did.startswith("1 BiasGelu, 1 LayerNormalization; 4 nodes became 3")
 
 
+def test_an_output_that_is_a_weight_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["r"], name="relu")]
+    path = save(tmp_path, nodes, [weight("y", 4, 4)], ["n", 4], [4, 4])
+    with pytest.raises(wb.PrepareError, match="one of its inputs or weights") as caught:
+        wb.prepare(path, wb.Config(precision=wb.Float16()))
+    assert "without that output" in caught.value.fix
+
+
+def test_dynamic_int8_leaves_the_attention_of_onnx_as_it_is(tmp_path: Path) -> None:
+    nodes = [
+        *(helper.make_node("MatMul", ["x", name], [f"{name}x"], name=name) for name in "qkv"),
+        helper.make_node("Attention", ["qx", "kx", "vx"], ["y"], name="a", q_num_heads=2, kv_num_heads=2),
+    ]
+    path = save(tmp_path, nodes, [weight(name, 8, 8) for name in "qkv"], [1, 3, 8], [1, 3, 8])
+    model = onnx.load(path)
+    model.opset_import[0].version, model.ir_version = 23, 11
+    onnx.save(model, path)
+    prepared = agree(path, wb.Config(precision=wb.DynamicInt8()))
+    assert dict(prepared.steps[-1].statistics)["MatMulInteger"] == 3
+
+
 def test_nothing_to_do_is_refused_with_the_reason(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["y"], name="relu")]
     path = save(tmp_path, nodes, [], ["n", 4], ["n", 4])

@@ -48,6 +48,15 @@ def test_onnxslim_prepares_a_file_that_is_kept(model: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.real
+def test_a_package_that_fails_is_named(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "def optimize(model):\n    raise RecursionError('too deep')\n"
+    put("onnxoptimizer", code, tmp_path / "packages", monkeypatch)
+    with pytest.raises(wb.WorkbenchError, match="onnxoptimizer failed on this model: too deep") as caught:
+        wb.prepare(model, wb.Config(rewrites=("onnxoptimizer",)))
+    assert caught.value.fix == "leave onnxoptimizer out of rewrites"
+
+
+@pytest.mark.real
 def test_a_contestant_is_judged_by_its_outputs(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import workbench as wb
 from workbench.core.prepare.runnable import make_runnable
@@ -42,3 +46,18 @@ def test_the_calibration_data_reach_the_file() -> None:
         for calibration in (None, "random")
     }
     assert len(files) == 2
+
+
+@pytest.mark.real
+@pytest.mark.usefixtures("own_home")
+def test_an_input_that_a_rewrite_dropped_is_not_fed(tmp_path: Path) -> None:
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in ("x", "unread")]
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 4])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", inputs, [output])
+    onnx.save(helper.make_model(graph, ir_version=8), tmp_path / "model.onnx")
+    model = wb.load(tmp_path / "model.onnx")
+    feeds = model.inputs().feeds
+    assert {*feeds[0]} == {"x", "unread"}
+    assert make_runnable(model, wb.Config(), feeds).feeds is feeds
+    runnable = make_runnable(model, wb.Config(rewrites=("onnxslim",)), feeds)
+    assert [{*feed} for feed in runnable.feeds] == [{"x"}]

@@ -31,6 +31,7 @@ from workbench.core.worker.translate import translated
             "indices element out of data bounds, idx=9 must be within the inclusive range [-4,3]",
             "index input",
         ),
+        ("This is an invalid model. Error: two nodes with same node name (same).", "name of its own"),
         ("std::bad_alloc", "memory"),
         ("something that nobody has seen before", "wb.doctor()"),
     ],

@@ -14,11 +14,15 @@ from workbench.core.prepare.step import Answer, Step, Summary
 from workbench.core.text import listed
 
 _EXPLANATIONS = {
-    r"INVALID_GRAPH.*?(Type Error: .*)": (
+    r"Load model.*?(Type Error: .*)": (
         "ORT's converter left an operator with types that it does not take, so the file would not load: {}",
         "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
         "cannot work out the types around it",
-    )
+    ),
+    "Graph is not a DAG": (
+        "an output of the graph is one of its inputs or weights, which ORT's converter does not take",
+        "export the model without that output, or leave precision out",
+    ),
 }
 
 

@@ -74,7 +74,7 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
             *notes, *_in_float(answer), *_folded(gone),
         )  # fmt: skip
 
-    return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=3)
+    return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=4)
 
 
 def per_channel_opset(examples: Spooled) -> Step:

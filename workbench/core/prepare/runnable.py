@@ -68,20 +68,24 @@ def _fit(feeds: Sequence[Feed], model: Model) -> bool:
 
 
 def cast_feeds(feeds: Sequence[Feed], model: Model) -> Sequence[Feed]:
-    """Return the feeds with float values in the model's types, or the same object if all types fit."""
+    """Return the feeds with float values in the model's types, or the same object if all fit.
+
+    An input that the prepared file no longer has is left out: a rewrite drops those that no node reads.
+    """
     from onnx.helper import tensor_dtype_to_np_dtype
 
     wanted = {
-        value.name: np.dtype(tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+        value.name: np.dtype(tensor_dtype_to_np_dtype(element)) if element in _FLOATS else None
         for value in model.structure.graph.input
-        if value.type.tensor_type.elem_type in _FLOATS
+        for element in (value.type.tensor_type.elem_type,)
     }
-    if all(_fits(value, wanted.get(name)) for feed in feeds for name, value in feed.items()):
+    if all(name in wanted and _fits(value, wanted[name]) for feed in feeds for name, value in feed.items()):
         return feeds
     return [
         {
-            name: value if _fits(value, wanted.get(name)) else value.astype(wanted[name])
+            name: value if _fits(value, wanted[name]) else value.astype(wanted[name])
             for name, value in feed.items()
+            if name in wanted
         }
         for feed in feeds
     ]

@@ -82,9 +82,11 @@ def rewritten(names: tuple[str, ...]) -> Step:
         return {"names": [*names]}
 
     versions = tuple(f"{name} {version}" for name, version in versions_of(packages).items())
-    return Step(
-        "model rewrites", "preparing.rewrite", arguments, summarize, depends_on=versions, generation=6
-    )
+    names_of_packages = " or ".join(packages)
+    blamed = (f"{names_of_packages} failed on this model: {{}}", f"leave {names_of_packages} out of rewrites")
+    explanations = {"ORT refused during preparing.rewrite: (.+)": blamed} if packages else {}
+    return Step("model rewrites", "preparing.rewrite", arguments, summarize, explanations,
+                depends_on=versions, generation=6)  # fmt: skip
 
 
 def _times(count: int) -> str:

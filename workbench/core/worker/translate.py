@@ -60,6 +60,11 @@ _RULES: tuple[tuple[str, str], ...] = (
         "a node reads a value that nothing before it makes (a wrong name, or a cycle): export it again",
     ),
     (
+        r"two nodes with same node name",
+        "ORT wants a name of its own for each node, or none: export the model again, or set node.name = '' "
+        "in all nodes with the onnx package",
+    ),
+    (
         r"not acyclic|cycle|Nodes in a graph must be topologically sorted",
         "the graph is no valid ONNX graph (it has a cycle): export it again",
     ),

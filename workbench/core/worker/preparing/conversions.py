@@ -169,6 +169,7 @@ def quantize_at_run_time(
     model = onnx.load(source)
     for value in model.graph.value_info:  # the exporter's shapes contradict the rewritten graph;
         value.type.tensor_type.ClearField("shape")  # the exporter's types are needed for ORT's own operators
+    newer = [node.name for node in model.graph.node if (node.domain, node.op_type) == ("", "Attention")]
     quantize_dynamic(
         model,
         target,
@@ -176,7 +177,7 @@ def quantize_at_run_time(
         per_channel=per_channel,
         reduce_range=reduce_range,
         weight_type=QuantType[INTEGERS[weight]],
-        nodes_to_exclude=exclude,
+        nodes_to_exclude=[*exclude, *newer],  # ORT takes them for its own Attention
         use_external_data_format=is_large(source),
         extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
     )
