@@ -11,6 +11,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 PRIVATE = re.compile(r"_[a-zA-Z]\w*")
+HINTS = re.compile(rf"(?<!\w){PRIVATE.pattern}|children")  # a module without one has no back door
 LOOKED_AT = {ast.Subscript, ast.Assign, ast.Attribute, ast.ImportFrom, ast.Call}
 BY_TEXT = {"getattr", "setattr", "delattr", "hasattr"}  # as a function, or as a method of monkeypatch
 PUBLIC_ELSEWHERE = {
@@ -74,7 +75,8 @@ def test_tests_come_in_by_the_front_door() -> None:
     wrong = [
         f"{path.relative_to(TESTS)}:{line}: {name}"
         for path in sorted(TESTS.rglob("*.py"))
-        for line, name in back_doors(ast.parse(path.read_text(encoding="utf-8")))
+        if HINTS.search(source := path.read_text(encoding="utf-8"))
+        for line, name in back_doors(ast.parse(source))
     ]
     assert wrong == []
 
@@ -96,6 +98,7 @@ def test_tests_come_in_by_the_front_door() -> None:
     ],
 )
 def test_a_back_door_is_found(code: str, name: str) -> None:
+    assert HINTS.search(code)
     assert [read for _, read in back_doors(ast.parse(code))] == [name]
 
 

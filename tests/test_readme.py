@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
 import shlex
@@ -28,6 +29,11 @@ def lines(start: str, page: str = README) -> list[str]:
     return [line for block in blocks("bash", page) for line in block.splitlines() if start in line]
 
 
+@pytest.fixture(scope="module")
+def commands() -> argparse.ArgumentParser:
+    return parser()
+
+
 def test_it_is_read_in_a_minute() -> None:
     assert len(README.splitlines()) <= 80
     assert len(README.split()) <= 700
@@ -46,12 +52,12 @@ def test_the_example_runs(
 
 
 @pytest.mark.parametrize("line", [line for page in (COMMANDS, *HOW_TO) for line in lines("workbench ", page)])
-def test_the_commands_exist(line: str) -> None:
-    assert callable(parser().parse_args(shlex.split(line, comments=True)[1:]).run)
+def test_the_commands_exist(line: str, commands: argparse.ArgumentParser) -> None:
+    assert callable(commands.parse_args(shlex.split(line, comments=True)[1:]).run)
 
 
-def test_every_command_is_listed() -> None:
-    (group,) = (action for action in parser()._actions if isinstance(action.choices, dict))
+def test_every_command_is_listed(commands: argparse.ArgumentParser) -> None:
+    (group,) = (action for action in commands._actions if isinstance(action.choices, dict))
     missing = [name for name in group.choices if f"workbench {name}" not in COMMANDS]
     assert missing == []
 
@@ -104,9 +110,9 @@ def test_contributing_names_files_that_are_there() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_the_commands_that_agents_are_told_of_exist() -> None:
+def test_the_commands_that_agents_are_told_of_exist(commands: argparse.ArgumentParser) -> None:
     page = (ROOT / "SKILL.md").read_text(encoding="utf-8")
     told = re.findall(r"`workbench ([a-z-]+) ", page)
-    (group,) = (action for action in parser()._actions if isinstance(action.choices, dict))
+    (group,) = (action for action in commands._actions if isinstance(action.choices, dict))
     assert len(told) > 7
     assert set(told) <= set(group.choices)

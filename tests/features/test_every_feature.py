@@ -290,9 +290,13 @@ def test_it_has_a_public_name_and_a_command(name: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit):
         main([feature.offer.command_name, "--help"])
     assert f"usage: workbench {feature.offer.command_name} " in capsys.readouterr().out
+
+
+def test_the_help_lists_the_commands_of_all_features(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert feature.offer.command_name in capsys.readouterr().out
+    listed = capsys.readouterr().out.split()
+    assert {KINDS.named(name).offer.command_name for name in BY_HAND if KINDS.named(name).call} <= {*listed}
 
 
 @pytest.mark.parametrize(
