@@ -20,6 +20,8 @@ class Command:
     """Argument → the help of its option, where the form has no field for it, or says it otherwise."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Argument → the name of its option, where it is not that of the argument; empty: it has none."""
+    once: tuple[str, ...] = ()
+    """Arguments whose list is one value, so that their option stands once; others add up."""
     call: str | Callable[..., Any] = ""
     """What it calls, where it takes more than the public function; its `**` stands for the other arguments
     of that function, which are options, too."""

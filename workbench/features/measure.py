@@ -191,7 +191,7 @@ FEATURE = Feature(
         example="bert-base --a level=all --percentile 99 --until settled",
         names={"percentiles": "percentile"},
         hints={
-            "percentiles": "percentiles of the latency; default 50, 90, 95, 99; may be repeated",
+            "percentiles": "percentiles of the latency; default 50, 90, 95, 99",
             "until": "go on until the percentiles are known, within the budget",
             "precision": "the share of a percentile within which it counts as known",
         },

@@ -18,8 +18,9 @@ import pytest
 import workbench as wb
 from tests.core.models import tiny
 from tests.factories import records
+from tests.factories import results as examples
 from tests.factories.comparisons import comparison, ordinary
-from workbench.apps.cli import main
+from workbench.apps.cli import main, parser
 from workbench.apps.cli.showing import table
 from workbench.apps.cli.text import columns, in_full
 
@@ -128,6 +129,8 @@ def test_the_history_lists_shows_and_deletes(
     assert main(["history", "--delete", result.record.id]) == 0
     capsys.readouterr()
     assert main(["history", "--model", result.record.model.sha256]) == 0
+    assert "nothing of a model" in capsys.readouterr().out
+    assert main(["history"]) == 0
     assert "nothing yet" in capsys.readouterr().out
 
 
@@ -247,6 +250,11 @@ def test_unusable_arguments_exit_as_programs_do(
         ("check m --against m --max-slower -1", "--max-slower: '-1' is no share", "check --help"),
         ("measure m --csv --json", "--json: not allowed with argument --csv", "measure --help"),
         ("accuracy m --max-accuracy-drop 1%", "--max-accuracy-drop judges candidates", "--b level=all"),
+        ("decode m --prompt 8 --prompt 16", "--prompt was given twice", "give it once"),
+        ("measure digits-conv --dim batch=1 --dim batch=2", "'batch' is given twice", "sweep"),
+        ("schema measurment", "'measurment' is no kind of result", "Did you mean 'measurement'?"),
+        ("history --most -1", "--most -1 is no number", "1 or more"),
+        ("why-slower nowhere.ortbench", "'nowhere.ortbench' cannot be opened", "Correct the path"),
         ("matrix m --fail-if slower", "--fail-if judges candidates", "--b level=all"),
     ],
 )
@@ -257,6 +265,36 @@ def test_a_wrong_argument_is_named_with_its_fix(
     message = capsys.readouterr().err
     assert problem in message
     assert fix in message.partition("Fix: ")[2]
+
+
+def test_every_option_says_what_it_is() -> None:
+    (group,) = (action for action in parser()._actions if isinstance(action.choices, dict))
+    for name, command in group.choices.items():
+        command.complete()
+        silent = [action.dest for action in command._actions if action.help in (None, "", "may be repeated")]
+        assert not silent, name
+
+
+def test_a_text_that_names_no_model_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "No model was named" in refused(capsys, "measure", "")
+
+
+def test_published_files_say_why_they_do_not_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = examples.every_kind()["published files"].save(tmp_path / "published.ortbench")
+    message = refused(capsys, "compare", "--more", str(saved))
+    assert "of the kind 'published files', and only a comparison goes on" in message
+    assert "ask again: workbench published" in message
+
+
+def test_json_of_every_result_has_the_same_head(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind in ("comparison", "measurement", "published files", "sweep"):
+        saved = examples.every_kind()[kind].save(tmp_path / f"{kind}.ortbench")
+        assert main(["show", str(saved), "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["kind"] == kind
+        assert {"id", "created_utc", "model", "text", "rows"} <= answer.keys()
 
 
 def test_columns_stand_under_each_other() -> None:

@@ -18,8 +18,6 @@ def to_json(result: Any) -> dict[str, Any]:
     rows = json.loads(rows_json(result.to_frame()))
     if not isinstance(result, Result):  # an answer that no bundle holds
         return {"text": str(result), "rows": rows}
-    if isinstance(result.saved, ComparisonRecord):
-        return comparison_to_json(result.saved)
     about = result.about
     answer = {
         "kind": result.feature.name,
@@ -29,6 +27,8 @@ def to_json(result: Any) -> dict[str, Any]:
         "text": str(result),
         "rows": rows,
     }
+    if isinstance(result.saved, ComparisonRecord):
+        return {**answer, **comparison_to_json(result.saved)}
     if isinstance(result.saved, MeasurementRecord):
         measured = comparison_to_json(result.saved.measured)
         return {**answer, **measured, "figures": rows, "settled": not result.saved.unsettled}

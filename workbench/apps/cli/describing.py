@@ -6,7 +6,7 @@ import argparse
 
 from workbench.apps.cli.commands import Commands, add_command
 from workbench.core.errors import ConfigError
-from workbench.core.text import quoted
+from workbench.core.text import did_you_mean, quoted
 
 
 def add_to(commands: Commands) -> None:
@@ -27,5 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif kind in known:
         print(as_text(schema_of(kind, KINDS)), end="")
     else:
-        raise ConfigError(f"{quoted(kind)} is no kind of result", f"give one of {', '.join(known)}")
+        fix = f"{did_you_mean(kind, known)}Give one of {', '.join(known)}"
+        raise ConfigError(f"{quoted(kind)} is no kind of result", fix)
     return 0

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin
 
 from workbench.apps.cli.commands import add
 from workbench.apps.cli.configs import add_configs, add_files, read_configs, read_files, read_subjects
 from workbench.apps.cli.limits import add_limits, limits_of
-from workbench.apps.cli.readings import LISTS, members, reading_of
+from workbench.apps.cli.readings import LISTS, Once, members, reading_of
 from workbench.apps.cli.showing import opened
 from workbench.apps.cli.subject import read_inputs, shows_progress
 from workbench.core.bundle.goal import Goal
+from workbench.core.command import Command
 from workbench.core.errors import InputError
 from workbench.core.feature import Feature, function_at
 from workbench.core.form import Field
@@ -109,7 +110,8 @@ def _argument(feature: Feature, parameter: inspect.Parameter, parameters: Parame
         return _axes(fields[name])
     if name in fields and not hint:
         hint = fields[name].hint[:1].lower() + fields[name].hint[1:]
-    return _plain(parameter, hint, feature.command.names.get(name, "a" if name == "config" else ""))
+    option = feature.command.names.get(name, "a" if name == "config" else "")
+    return _plain(parameter, hint, option, feature.command)
 
 
 def _are_configs(parameter: inspect.Parameter) -> bool:
@@ -163,9 +165,10 @@ def _subject() -> Argument:
     def value(given: argparse.Namespace) -> Any:
         if Path(given.subject).suffix != ".ortbench":
             return given.subject
+        result = opened(given.subject)
         if given.model is None:
             raise InputError(f"{given.subject} does not hold its model", "name it: --model MODEL")
-        return opened(given.subject)
+        return result
 
     text = "a model, or a saved comparison (.ortbench)"
     return Argument(lambda command: command.add_argument("subject", help=text), value)
@@ -212,11 +215,13 @@ def _axes(field: Field) -> Argument:
     return Argument(add_option, value)
 
 
-def _plain(parameter: inspect.Parameter, hint: str, option: str) -> Argument | None:
+def _plain(parameter: inspect.Parameter, hint: str, option: str, command: Command) -> Argument | None:
     """Return an argument whose kind of option follows from its type alone."""
     reading, name = reading_of(parameter), parameter.name
     if reading is None:
         return None
+    once = {"action": Once, "help": ""} if name in command.once else {}
+    reading = replace(reading, keywords=reading.keywords | once)
     unit = next((unit for unit in _UNITS if name.endswith(unit)), "")
     written = option or name.removesuffix(unit).replace("_", "-")
     keywords = {

@@ -12,12 +12,23 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from workbench.apps.cli.commands import KEY_VALUE, result_file
 from workbench.apps.cli.subject import read_dims, read_pairs
+from workbench.core.errors import InputError
 from workbench.core.form import numbers, whole_numbers
 from workbench.core.text import quoted
 
 LISTS = (Sequence, Iterable, tuple)
 _ON_OFF = {"on": True, "off": False}
 _REPEATED = {"action": "append", "help": "may be repeated"}
+
+
+class Once(argparse.Action):
+    """An option whose whole list is one value."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            problem = f"{option_string} was given twice, and all its numbers are one value"
+            raise InputError(problem, f"give it once; `{parser.prog} --help` says what takes several")
+        setattr(namespace, self.dest, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +115,4 @@ def _listed(items: list[Any], of_type: tuple[Any, ...], *, is_at_once: bool) -> 
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{quoted(text)} is no list of {what}") from error
 
-    return Reading({"action": "extend", "type": typed, "metavar": "N,N"}, convert)
+    return Reading({**_REPEATED, "action": "extend", "type": typed, "metavar": "N,N"}, convert)

@@ -15,6 +15,7 @@ from typing import Any
 import workbench as wb
 from workbench.apps.cli.commands import Commands, add, add_command
 from workbench.core.bundle.display import DataFrame
+from workbench.core.errors import InputError
 from workbench.core.text import shorten
 
 _MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
@@ -30,7 +31,7 @@ def add_to(commands: Commands) -> None:
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
     history.add_argument("--folder", metavar="DIR", help="the bundles of a folder, such as a team's")
     history.add_argument("--delete", metavar="ID", help="delete an entry for good")
-    add(history, "--json")
+    add(history, "--json", help="print JSON instead of text")
     for name, run, what in (
         ("samples", run_samples, "list the models that come with the workbench"),
         ("doctor", run_doctor, "print what this machine and this ONNX Runtime can do"),
@@ -94,12 +95,15 @@ def run_history(arguments: argparse.Namespace) -> int:
         wb.history(arguments.folder).delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
-    most = min(max(0, arguments.most), sys.maxsize)
+    if arguments.most < 1:
+        raise InputError(f"--most {arguments.most} is no number of entries", "give 1 or more")
+    most = min(arguments.most, sys.maxsize)
     frame = wb.history(arguments.folder).to_frame(model=arguments.model, most=most)[HISTORY_COLUMNS]
     if arguments.json:
         print(rows_json(frame))
     elif frame.empty:
-        print("nothing yet: workbench compare adds to it")
+        told = "nothing yet: workbench compare adds to it"
+        print(told if arguments.model is None else f"nothing of a model {shorten(arguments.model)!r}")
     else:
         print(history_table(frame))
     return 0

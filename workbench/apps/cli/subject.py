@@ -46,25 +46,29 @@ def read_inputs(arguments: argparse.Namespace, model: Any) -> Any:
 
 def read_dims(texts: list[str]) -> dict[str, int]:
     """Return sizes by the name of a symbolic axis."""
-    dims = {}
+    dims: dict[str, int] = {}
     for text in texts:
         name, equals, size = text.rpartition("=")
         if not equals or not name or not (size.isascii() and size.isdecimal()):
             raise InputError(
                 f"--dim {text!r} is not NAME=N", "write the axis and a whole number: --dim batch=8"
             )
-        dims[name] = int(size)
+        if dims.setdefault(name, int(size)) != int(size):
+            raise InputError(
+                f"--dim {name!r} is given twice", "give one size; `workbench sweep` takes several"
+            )
     return dims
 
 
 def read_pairs(texts: list[str]) -> dict[str, str]:
     """Return the new names by the old ones."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         old, equals, new = text.partition("=")
         if not (old and equals and new):
             raise InputError(f"{text!r} is not OLD=NEW", "write both names: 339=logits")
-        pairs[old] = new
+        if pairs.setdefault(old, new) != new:
+            raise InputError(f"{old!r} is given twice", "give it one new name")
     return pairs
 
 

@@ -275,7 +275,7 @@ class RecordHistory:
             )
         return HistoryError(
             f"The history has no record {asked[:80]!r}.",
-            "wb.history().to_frame() lists all ids.",
+            "`workbench history` and wb.history().to_frame() list all ids.",
         )
 
 

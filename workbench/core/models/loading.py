@@ -82,8 +82,10 @@ def _opened(path: Path) -> Model:
 
 
 def _from_text(source: str, progress: Progress | None) -> Model:
+    if not source.strip():
+        raise ModelError("No model was named: the text is empty", "Give the path of an .onnx file")
     path = expanded(source)
-    if source.strip() and not _exists(path) and Path(source).name == source and path.suffix not in SUFFIXES:
+    if not _exists(path) and Path(source).name == source and path.suffix not in SUFFIXES:
         from workbench.core.models.samples import sample_dims, sample_names, sample_path
 
         if source in sample_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.bundle.display import DataFrame
+from workbench.core.command import Command
 from workbench.core.feature import Feature
 from workbench.drawing.chart import (
     Axis,
@@ -99,6 +100,7 @@ FEATURE = Feature(
     chart="workbench.features.accuracy.layers_result:layer_errors_chart",
     per="run",
     call="workbench.features.accuracy.layers_call:layer_errors",
+    command=Command(hints={"items": "examples to run"}),
     fact="layers",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),

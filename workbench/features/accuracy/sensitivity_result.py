@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.core.bounds import check_number
 from workbench.core.bundle.display import DataFrame, data_frame
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.errors import ConfigError
 from workbench.core.feature import Feature
@@ -128,6 +129,14 @@ FEATURE = Feature(
     result=Sensitivity,
     chart="workbench.features.accuracy.layers_result:sensitivity_chart",
     call="workbench.features.accuracy.layers_call:sensitivity",
+    command=Command(
+        hints={
+            "mode": "quantize each layer alone, or all but it",
+            "by": "each layer, or blocks of them where there are many",
+            "latency": "the time from profiles, or measured with one variant a layer",
+            "items": "examples to run",
+        },
+    ),
     fact="sensitivity",
     takes=("data", "calibration", "seed", "progress"),
     needs=("precision",),

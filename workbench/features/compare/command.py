@@ -64,7 +64,11 @@ def _go_on(more: str, model: Any, subjects: tuple[Any, ...], options: dict[str, 
         )
     saved = call.open(more)
     if not isinstance(saved, Comparison):
-        raise InputError(f"{more} holds no comparison", "name a file that `compare -o` wrote")
+        kind = saved.feature.offer
+        raise InputError(
+            f"{more} is a result of the kind {kind.name!r}, and only a comparison goes on",
+            f"name a file that `compare -o` wrote, or ask again: workbench {kind.command_name} …",
+        )
     if model is None and saved.record.model.name not in sample_names():
         raise InputError(f"{more} does not hold its model", "name it: workbench compare MODEL --more FILE")
     attached = saved.attach(

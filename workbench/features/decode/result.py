@@ -223,10 +223,11 @@ FEATURE = Feature(
     gates=decoding_gates,
     command=Command(
         example="llama-small --b io_binding=true --prompt 128 --tokens 64",
+        once=("prompt",),
         hints={
-            "prompt": "tokens of the prompt, or these themselves; default 128, or as many as fit",
+            "prompt": "how many tokens, or these themselves: 5,9,2; default 128, or as many as fit; once",
             "tokens": "tokens to make; default 64, or as many as fit",
-            "prompt_lengths": "several in place of --prompt",
+            "prompt_lengths": "several numbers of tokens, in place of --prompt",
             "inputs": "your own inputs beside the tokens",
         },
         text=str,

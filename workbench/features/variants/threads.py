@@ -11,6 +11,7 @@ from workbench.core.bounds import check_number
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.display import DataFrame
 from workbench.core.bundle.run import Run
+from workbench.core.command import Command
 from workbench.core.config import Config
 from workbench.core.cpu import usable_cores
 from workbench.core.feature import Feature
@@ -199,6 +200,7 @@ FEATURE = Feature(
     result=Threads,
     chart=threads_chart,
     call="workbench.features.variants.threads:threads",
+    command=Command(hints={"most_threads": "the most threads to try; default: all cores"}),
     fact="scaling",
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     gates=gates_of_variants,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from workbench.core.bundle.display import DataFrame, frame_of
+from workbench.core.command import Command
 from workbench.core.errors import BundleError
 from workbench.core.feature import Feature
 from workbench.core.html_table import html_table
@@ -122,6 +123,13 @@ FEATURE = Feature(
     chart="workbench.features.why_slower.chart:why_slower_chart",
     per="candidate",
     call="workbench.features.why_slower.call:why_slower",
+    command=Command(
+        hints={
+            "config": "a setting of the config to explain; may be repeated",
+            "baseline": "a setting of what it is compared with; default: it in float, or ORT's defaults",
+            "label": "of a saved comparison, the letter of the config to explain; default B",
+        },
+    ),
     takes=("progress",),
     needs=("comparison",),
     cards="workbench.features.why_slower.cards:cards",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.core.command import Command
 from workbench.core.feature import Feature
 from workbench.core.text import counted
 from workbench.features.base.result import Result
@@ -41,5 +42,6 @@ FEATURE = Feature(
     result=Peaks,
     chart="workbench.features.profile.roofline.result:peaks_chart",
     call="workbench.features.profile.calls:peaks",
+    command=Command(hints={"threads": "numbers of threads; default 1 and all cores"}),
     hint="What this machine can do through ONNX Runtime",
 )
