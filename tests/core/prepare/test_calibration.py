@@ -90,6 +90,7 @@ def test_arrays_feeds_and_files_of_the_same_data_are_the_same(tmp_path: Path) ->
     rows = [{"pixels": arrays["pixels"][at].tolist()} for at in range(5)]
     ways: list[Any] = [
         arrays,
+        (arrays, np.arange(5)),
         str(tmp_path / "data.npz"),
         folder,
         ({"pixels": arrays["pixels"][at : at + 1]} for at in range(5)),

@@ -91,6 +91,7 @@ def test_inputs_and_iterables_have_no_labels(digits):
     assert examples(digits, digits.inputs(seed=1)).labels is None
     endless = ({"pixels": PIXELS[:1]} for _ in iter(int, 1))
     assert examples(digits, endless, most=3).item_count == 3
+    assert not examples(digits, "random", most=3).real
 
 
 @pytest.mark.parametrize(
@@ -101,6 +102,8 @@ def test_inputs_and_iterables_have_no_labels(digits):
         ({"pixels": np.float32(1)}, "no axis of items"),
         ([], "no examples"),
         (3, "holds no examples"),
+        ("missing.npz", "no file or folder"),
+        (({}[number] for number in range(3)), "example 0 could not be read: KeyError: 0"),
         ({"pixel": PIXELS}, "no input 'pixel'"),
     ],
 )
