@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench._version import __version__
 from workbench.core.text import one_line
 from workbench.drawing.page.banner import VERDICT_STYLE as VERDICT
-from workbench.drawing.page.pieces import paragraph, picture, stop_if_asked
+from workbench.drawing.page.pieces import Absent, paragraph, picture, stop_if_asked
 
 if TYPE_CHECKING:
     from workbench.drawing.canvas.base import View
@@ -27,11 +27,15 @@ class Document:
     def __init__(self, title: str, lead: str) -> None:
         self.title, self.lead = one_line(title, 200), lead
         self._sections: list[tuple[str, str, str]] = []
+        self._absent: list[tuple[str, str]] = []  # headings of what a page could have, and why it has not
         self._views: list[View] = []
 
     def add(self, name: str, heading: str, body: str) -> None:
-        """Add a section; `name` is its anchor."""
-        self._sections.append((name, heading, body))
+        """Add a section, or a line about one that is absent; `name` is its anchor."""
+        if isinstance(body, Absent):
+            self._absent.append((heading, body))
+        else:
+            self._sections.append((name, heading, body))
 
     def view(self, view: View) -> str:
         """Return a live view, or its picture where its data is too large for a page."""
@@ -47,11 +51,13 @@ class Document:
 
     def html(self) -> str:
         """Return the whole file."""
+        rows = "".join(f"<dt>{escape(heading)}</dt><dd>{reason}</dd>" for heading, reason in self._absent)
+        sections = [*self._sections, *([("absent", "Not in this page", f"<dl>{rows}</dl>")] if rows else ())]
         body = "".join(
             f'<section id="{name}"><h2>{escape(heading)}</h2>{body}</section>'
-            for name, heading, body in self._sections
+            for name, heading, body in sections
         )
-        links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in self._sections)
+        links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in sections)
         code = self._scripts()
         head = (
             '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'

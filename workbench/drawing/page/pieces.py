@@ -62,9 +62,15 @@ def paragraph(text: str, kind: str = "") -> str:
     return f"<p{mark}>{escape(one_line(text, 4000))}</p>"
 
 
-def absent(text: str) -> str:
+class Absent(str):
+    """A paragraph in place of a section."""
+
+    __slots__ = ()
+
+
+def absent(text: str) -> Absent:
     """Return a paragraph about what is missing and how to get it."""
-    return paragraph(text, "absent")
+    return Absent(paragraph(text, "absent"))
 
 
 def facts(rows: Iterable[tuple[str, object]]) -> str:

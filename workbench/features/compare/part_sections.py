@@ -1,4 +1,4 @@
-"""The parts of a comparison as sections of its page; a missing part says how to get it."""
+"""The parts of a comparison as sections of its page; of a missing part the page says how to get it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def add_parts(page: Document, result: ResultWithParts) -> None:
     page.add("graph", "Graph", attempt(lambda: page.view(result.graph())))
     page.add("fusions", "Fusions", attempt(lambda: _fusions(result)))
     page.add("passes", "Passes", _passes(result))
-    page.add("time", "Where the time goes", attempt(lambda: page.view(result.flame())) + _times(result))
+    flame, times = attempt(lambda: page.view(result.flame())), _times(result)
+    page.add("time", "Where the time goes", flame + times if times else flame)
     for kind in KINDS:
         if kind.side_by_side:
             page.add(_id(kind), kind.heading, attempt(partial(_side_by_side, result, kind)))
