@@ -75,7 +75,10 @@ def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: 
     page = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
     assert [card.finding for card in page.findings] == [LARGE, second]
     text = words(page)
-    assert f"<b>B · {record.model_name}: 2 findings worth a try (2 rules looked, 1 could not (&lt;img" in text
+    assert (
+        f"<b>B · {record.model_name}: 2 findings worth a try</b> (2 rules looked, 1 could not (&lt;img"
+        in text
+    )
     assert "<summary>1 small thing, each predicted below" in text
     assert "<summary>which rules could not look, and why</summary>" in text
     assert "✓ Fine: all is well" in text

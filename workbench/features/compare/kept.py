@@ -20,7 +20,7 @@ def kept_comparison(history: History, identity: str) -> Comparison:
     held = kept_result(history, identity)
     if not isinstance(held, Comparison):
         raise WorkbenchError(
-            f"{identity} is no comparison but a {type(held).__name__}.",
+            f"{identity} is no comparison: it is of the kind {held.feature.name}.",
             f"Open it, or show it in a cell: {opening_code(history, identity)}",
         )
     return held

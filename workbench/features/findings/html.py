@@ -78,7 +78,9 @@ def head_html(label: str, record: FindingsRecord) -> str:
     config = config_in_words(record.config)
     together = "" if record.together is None else f", together {factor(record.together)} faster"
     note = f"{config} · {RANKED}" if record.large else config
-    return headed_html(f"{label} · {record.headline}", together, note)
+    words = record.headline.removesuffix(f" ({record.looked_text})")
+    looked = text(record.headline.removeprefix(words))
+    return headed_html(f"{label} · {words}", f" {looked}{together}", note)
 
 
 def headed_html(words: str, rest: str, note: str) -> str:

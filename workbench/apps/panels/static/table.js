@@ -123,7 +123,7 @@ function render({ model, el: root }) {
     row.forEach((value, index) => {
       if (index === model.get("under") || index === model.get("hidden")) return;
       const column = columns[index] || {};
-      const text = shown(value, column.digits);
+      const text = shown(value, column.digits).replace(/^(\d{4})-(\d\d)-(?=\d\d )/, "$1\u2011$2\u2011"); // a date is one word
       const cell = el("td", { className: column.number ? "wbt-number" : text.length > 26 ? "wbt-long" : "wbt-short" });
       cell.append(...(text.length > FOLDED ? folded(text) : text ? breakable(text) : []));
       cell.dataset.name = column.name || "";

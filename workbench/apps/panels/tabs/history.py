@@ -64,7 +64,7 @@ class HistoryPage:
             ("Older", "The page of older entries", lambda: self._turn(PAGE)),
         )
         search = W.HBox([self.find, self.folder, *self.turns.values()], classes="wbp-tools")
-        self.hint = W.HTML(note_html(_PICK))
+        self.hint = W.HTML(note_html(_PICK), classes="wbp-words")
         acts = W.HBox([self.hint, *self.buttons.values(), self.note, self.sure], classes="wbp-tools wbp-acts")
         self.widget = W.VBox([search, acts, self.status, self.beside, self.list], classes="wbp-page")
         self._enable()
