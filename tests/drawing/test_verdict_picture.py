@@ -159,8 +159,10 @@ def test_no_tile_repeats_a_ratio_that_the_verdict_refuses(changes: dict[str, Any
 
 
 def test_the_speed_of_wrong_outputs_is_not_shown() -> None:
-    wrong = picture(kind="outputs differ", reason="B's outputs differ from A's")
+    reason = "B's outputs differ from A's (y: error 44 % (root mean square; SQNR 7 dB))"
+    wrong = picture(kind="outputs differ", reason=reason)
     assert (wrong.head, wrong.effect, wrong.axis, wrong.estimate) == ("Outputs differ", "loss", None, "")
+    assert wrong.lines[0] == reason, "brackets stay whole"
 
 
 def test_a_tie_and_a_failure_say_so() -> None:

@@ -155,11 +155,8 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
             reason = reason.removeprefix(f"{failed.label} could not be measured: ")
             reason = reason.removeprefix(f"{_head(verdict, failed)}: ")
         ends_are_said = speed_so_far(verdict).startswith(_BETWEEN)
-        lines += [
-            _begun(part)
-            for part in reason.split("; ", 1)
-            if not (ends_are_said and part.startswith(NO_DIFFERENCE))
-        ]
+        parts = [reason] if verdict.kind == "outputs differ" else reason.split("; ", 1)
+        lines += [_begun(part) for part in parts if not (ends_are_said and part.startswith(NO_DIFFERENCE))]
     if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
         lines.append(f"Fix: {failed.failure.fix}")
     if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:

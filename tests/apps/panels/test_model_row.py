@@ -27,9 +27,11 @@ def test_a_sample_is_opened_with_its_card() -> None:
     bench = wb.Workbench()
     row = ModelRow(bench)
     assert {value for _, value in row.samples.options} == {"", *sample_names()}
-    row.samples.value = "digits-conv"
+    row.path.value = "digits-conv"
+    row.open.click()
     opened(bench)
     assert bench.state.model.name == "digits-conv"
+    assert row.path.value == "", "the next path is typed into an empty field"
     assert "teaches" in row.headline.value
     assert row.netron.relative.startswith("workbench/netron/")
 

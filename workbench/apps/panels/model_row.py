@@ -99,7 +99,7 @@ class ModelRow:
         self.headline.value = headline(state)
         if state.model is not None and state.model is not self.linked:
             W.set_shown(self.opening, False)
-            self.linked = state.model
+            self.path.value, self.linked = "", state.model
             link = partial(netron_link, state.model)  # a large model is written anew
             self.bench.in_background(link, self.netron.show, error_to(self.status), light=True)
 

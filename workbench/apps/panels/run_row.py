@@ -8,6 +8,7 @@ from typing import Any
 from workbench.apps.panels import widgets as W
 from workbench.apps.panels.bench import Bench
 from workbench.apps.panels.handlers import button, follow
+from workbench.apps.panels.tabs.answer_words import REPLACING
 from workbench.apps.panels.tabs.next_steps import compare_time
 from workbench.drawing.markup import note_html
 
@@ -52,5 +53,5 @@ class RunRow:
             self.state.took_s = {}
 
     def _show(self) -> None:
-        known = compare_time(self.state) if self.state.job is None else "keeps what is known"
-        self.time.value = note_html(known)
+        job, kept = self.state.job, ("older results stay", "keeps what is known")
+        self.time.value = note_html(compare_time(self.state) if job is None else kept[job.name in REPLACING])

@@ -236,22 +236,22 @@ class Measuring(BlockExperiment):
             short = f"{self.ends_s:g} s are too short for {MIN_ROUNDS} rounds, about {needed_s:.0f} s"
             doing = f"{short}: {doing}"
         return replace(
-            super().progress(f"{self._so_far()}{doing}"),
+            super().progress(f"{doing}{self._so_far()}"),
             verdicts=tuple(map(self._provisional, self.verdicts)),
             samples=self.evidence.latest_samples(),
             step=self.request.step_in_words(STEP_CHECK if checks else STEP_MEASURE),
         )
 
     def _so_far(self) -> str:
-        """Return how long it takes, then what is decided and what is open, in words."""
+        """Return how long it takes, or what is decided and what is open, in brackets."""
         if not self.request.until_decided or self.request.budget_s is not None:
             return ""
         if self._round_s is None:
-            return f"about {DEFAULT_BUDGET_S:.0f} s, up to a minute more while the answer is open: "
+            return f" (about {DEFAULT_BUDGET_S:.0f} s, up to a minute more while the answer is open)"
         if not self.took_longer:
             return ""
         opened = [verdict.label for verdict in self.verdicts if verdict.label not in self._settled]
         settled = [verdict.label for verdict in self.verdicts if verdict.label in self._settled]
         decided = [label for label in settled if not self._has_failed(label)]
         known = f"{', '.join(decided)} decided, " if decided else ""
-        return f"{known}{', '.join(opened)} open, so it takes longer: "
+        return f" ({known}{', '.join(opened)} open, so it takes longer)"
