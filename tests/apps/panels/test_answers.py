@@ -158,6 +158,55 @@ def test_a_comparison_whose_inputs_cannot_be_made_here_is_shown_and_says_why(ben
         assert bench.state.bug == ""
 
 
+def held_levels(bench: wb.Workbench) -> list[str]:
+    return list(bench.state.held_parts("levels"))
+
+
+def test_parts_beside_an_answer_that_cannot_be_attached_come_back_with_their_inputs(
+    bench: wb.Workbench,
+) -> None:
+    shapes = (("x", "float32[99999999999,4]"),)
+    inputs = replace(bench.state.model.inputs().record(), shapes=shapes)
+    bench.show(of_model(bench.state.model, inputs=inputs), wait=True)
+    bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
+    assert held_levels(bench) == ["B"]
+    bench.state.seed = 7
+    assert held_levels(bench) == [], "it was made with other inputs"
+    bench.state.seed = 0
+    assert held_levels(bench) == ["B"]
+
+
+def test_what_was_made_of_the_same_stands_beside_a_comparison_that_is_reopened(bench: wb.Workbench) -> None:
+    result = of_model(bench.state.model)
+    bench.b = result.runs[1].config
+    bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
+    bench.show(result, wait=True)
+    assert bench.result is result
+    assert held_levels(bench) == ["B"]
+    bench.state.seed = 7
+    assert held_levels(bench) == []
+    bench.state.seed = 0
+    assert bench.result is result
+    assert held_levels(bench) == ["B"]
+
+
+def test_an_answer_is_not_about_what_is_changed_while_its_model_is_attached(bench: wb.Workbench) -> None:
+    class Slow(wb.Comparison):
+        """A comparison while whose inputs are made a person changes a config."""
+
+        def attach(self, *arguments: Any, **how: Any) -> Any:
+            bench.set("level", "layout")
+            return super().attach(*arguments, **how)
+
+    result = Slow(of_model(bench.state.model).record)
+    bench.show(result, wait=True)
+    assert bench.b.level == "layout"
+    assert bench.result is None
+    bench.state.undo()
+    assert bench.result is result
+    assert bench.state.answer.subject == bench.request().subject
+
+
 def test_sizes_of_axes_without_a_name_come_back_with_a_comparison(
     bench: wb.Workbench, tmp_path: Path
 ) -> None:

@@ -44,8 +44,7 @@ class ModelRow:
         self.status, self.headline = W.HTML(), W.HTML()
         hint = "Open a file, a URL or a file of a model hub; or drop a file on the panels"
         self.more = button("Open…", hint, self._unfold, self.status)
-        hint = "Open the model at this path or URL"
-        self.open = button("Open", hint, lambda: self.load(self.path.value), self.status)
+        self.open = button("Open", "Open this path or URL", lambda: self.load(self.path.value), self.status)
         self.netron = LinkButton(None, "Netron")
         self.linked: Any = None  # the model that the Netron button opens
         self.opening = W.HBox([self.path, self.open, self.upload, self.netron], classes="wbp-opening")
@@ -107,9 +106,8 @@ class ModelRow:
 def offered(state: Any) -> list[tuple[str, str]]:
     """Return the samples, and first the name of the model that is open."""
     first = "pick a model…" if state.model is None else one_line(state.model.name, _MOST_LETTERS)
-    names = [
-        (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
-    ]
+    cards = {name: card(name) for name in sample_names()}
+    names = [(f"{name} ({it.family}, {bytes_text(it.bytes)})", name) for name, it in cards.items()]
     return [(first, ""), *names]
 
 

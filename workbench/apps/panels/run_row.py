@@ -20,11 +20,7 @@ _STOPS = "Stop what runs; a comparison keeps what is known after three rounds, e
 def start_button(bench: Bench, name: str, hint: str, start: Callable[[], object], status: W.HTML) -> W.Button:
     """Return the one button of a mode, which starts its run and stops whatever runs."""
     state = bench.state
-
-    def press() -> None:
-        bench.cancel() if state.job is not None else start()
-
-    made = button(name, hint, press, status, classes="wbp-compare")
+    made = button(name, hint, lambda: bench.cancel() if state.job else start(), status, classes="wbp-compare")
     made.button_style = "primary"
 
     def show() -> None:

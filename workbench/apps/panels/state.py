@@ -135,21 +135,24 @@ class BenchState(HasTraits):
             again = next((other for other in reversed(folded) if other.is_about(subject)), NO_ANSWER)
             self._show(again, folded)
         elif answer.subject is None and self.model is not None:  # its model was opened
-            self._show(
-                replace(answer, parts={}, forms={}), self.folded
-            )  # these are about what was set before
+            self._show(answer, self.folded)
 
     def _show(self, answer: Answer, folded: tuple[Answer, ...]) -> None:
-        """Show an answer about what is set; `folded` are the others."""
-        if answer.result is not None and answer.subject is None and self.model is not None:
+        """Show an answer about what is set; `folded` are the others, whose parts may stand beside it."""
+        if (result := answer.result) is not None and answer.subject is None and self.model is not None:
+            subject = self.request().subject  # a person may change it meanwhile
+            beside = next((other for other in folded if other.subject == subject), NO_ANSWER)
+            answer = replace(answer, parts=beside.parts, forms=beside.forms)
             try:
-                answer.result.attach(self.model, calibration=self.calibration or None)
-                answer = replace(answer, subject=self.request().subject)
+                result.attach(subject.model, calibration=subject.calibration or None)
+                answer = replace(answer, subject=subject)
             except WorkbenchError as error:  # the inputs that were measured cannot be made here
                 self.run_error = error
         others = (other for other in folded if other.result is None or other.result is not answer.result)
         with self.hold_trait_notifications():
             self.folded, self.answer = tuple(other for other in others if other is not answer), answer
+        if answer.subject not in (None, self.request().subject):
+            self._settle()
 
     def set_subject(self, answer: Answer) -> None:
         """Set what an answer is about, which shows it; a model that is not known here is closed."""
@@ -193,7 +196,8 @@ class BenchState(HasTraits):
             self.set_subject(answer)
             self.mode = "compare"
         if answer.is_about(self.request().subject):
-            self._show(answer, self.folded)
+            keeps = subject is None and not self.answer.is_empty
+            self._show(answer, folded_with(self.folded, self.answer) if keeps else self.folded)
         else:
             self.folded = folded_with(self.folded, answer)
 
@@ -205,7 +209,7 @@ class BenchState(HasTraits):
             self.run_error = None
             if self.request().subject == request.subject:
                 self.answer = answer.beside(self.answer)
-            elif beside:
+            if beside and self.answer.subject != request.subject:  # it comes back with its inputs
                 self.folded = folded_with(self.folded, answer)
             self.made = (*self.made, kind)
 
