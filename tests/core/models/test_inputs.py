@@ -292,7 +292,7 @@ def test_a_graph_is_followed_in_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = tiny.tensor("v0", [200], TensorProto.INT64)
     model = load(tiny.model(nodes, [ids], [tiny.tensor("y", [200, 2])], {"w": tiny.weights(2, 2)}))
     assert set(model.inputs().feeds[0]["v0"].tolist()) == {0, 1}
-    monkeypatch.setattr("workbench.core.models.uses.MAX_VISITS", 100)
+    monkeypatch.setattr("workbench.core.models.uses.MOST_STEPS", 100)
     assert model.inputs().feeds[0]["v0"].max() > 1
 
 

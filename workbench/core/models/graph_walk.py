@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Mapping
+from collections import ChainMap
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.core.models.declared import TensorType, value_type
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # what torch's newer exporter writes: module paths, the node last
 NO_MODULE = "_empty_nn_module_stack"  # its word for a node of no module
 _MOST_LETTERS = 1 << 16
+_MOST_SCOPE_LETTERS = 1000
 
 
 class WalkedNode(NamedTuple):
@@ -53,17 +54,17 @@ class GraphWalk:
         self.infos: dict[str, TensorInfo] = {}  # of any other tensor
         self.bound: list[str] = []  # inputs of bodies: they have a value without a producer
         self._numbers: dict[str, int] = {}  # key → the last number behind it
-        self.outputs = self._graph(graph, "", {})
+        self.outputs = self._graph(graph, "", ChainMap())
 
-    def _graph(self, graph: GraphProto, scope: str, outer: Mapping[str, str]) -> tuple[str, ...]:
+    def _graph(self, graph: GraphProto, scope: str, outer: ChainMap[str, str]) -> tuple[str, ...]:
         """Walk over one graph and return the keys of its outputs. `outer`: keys of names outside."""
-        visible = dict(outer)
+        visible = outer.new_child()
         self._declare(graph, scope, visible)
         for node in graph.node:
             self._node(node, scope, visible)
         return tuple(visible.get(value.name, value.name) for value in graph.output)
 
-    def _declare(self, graph: GraphProto, scope: str, visible: dict[str, str]) -> None:
+    def _declare(self, graph: GraphProto, scope: str, visible: ChainMap[str, str]) -> None:
         for value in graph.input:
             key = visible[value.name] = _key(scope, value.name)
             self.infos[key] = _info(value)
@@ -82,7 +83,7 @@ class GraphWalk:
             if value.name in visible and visible[value.name] not in self.constants:
                 self.infos[visible[value.name]] = _info(value)
 
-    def _node(self, node: NodeProto, scope: str, visible: Mapping[str, str]) -> None:
+    def _node(self, node: NodeProto, scope: str, visible: ChainMap[str, str]) -> None:
         key = self._unique(_key(scope, node.name or node.op_type))
         inputs = tuple(visible.get(name, name) for name in node.input)
         outputs = tuple(visible[name] if name else "" for name in node.output)
@@ -92,17 +93,18 @@ class GraphWalk:
             bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
             for number, body in enumerate(bodies):
                 inner = f"{key}/{attribute.name}" + (f"[{number}]" if len(bodies) > 1 else "")
+                if len(inner) > _MOST_SCOPE_LETTERS:  # each key inside begins with it
+                    inner = _key(scope, f"…{hashlib.blake2b(inner.encode(), digest_size=8).hexdigest()}")
                 captured += self._body(body, inner, visible)
                 given.append(tuple(_key(inner, value.name) for value in body.input))
         self.nodes.append(WalkedNode(node, key, scope, inputs, outputs, tuple(captured), tuple(given)))
 
-    def _body(self, body: GraphProto, scope: str, visible: Mapping[str, str]) -> list[str]:
+    def _body(self, body: GraphProto, scope: str, visible: ChainMap[str, str]) -> list[str]:
         """Walk over a body and return the keys of its outputs and of what it reads from outside."""
         first = len(self.nodes)
         outputs = self._graph(body, scope, visible)
-        inside = self.nodes[first:]
-        made = {name for node in inside for name in node.outputs}
-        used = (name for node in inside for name in node.reads if name not in made)
+        inside = (node for node in self.nodes[first:] if node.scope == scope)
+        used = (name for node in inside for name in node.reads)
         return [*outputs, *(name for name in used if not name.startswith(f"{scope}::"))]
 
     def _unique(self, key: str) -> str:

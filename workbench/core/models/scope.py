@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +18,32 @@ if TYPE_CHECKING:
 
 _MAX_CALLS = 16  # nested functions; deeper ones are not followed
 _MAX_STEPS = 64  # pass-through nodes between a table and its reader
+_MAX_AXES = 64  # NumPy's
 _MAX_CONSTANT = 4096  # elements of a constant that is read
 _SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Dropout"})
+
+
+class GraphIndex:
+    """The readers, makers, shapes and stored values of a graph with its subgraphs, or of a function."""
+
+    def __init__(self, graph: GraphProto) -> None:
+        walk = GraphWalk(graph)
+        self.inputs = [value.name for value in graph.input]
+        self.places = {name: place for place, name in enumerate(self.inputs)}
+        self.infos = walk.infos | walk.constants
+        self.stored: dict[str, TensorProto] = walk.stored
+        self.readers: dict[str, list[tuple[WalkedNode, int]]] = defaultdict(list)
+        self.makers: dict[str, WalkedNode] = {}
+        self.constants: dict[str, np.ndarray[Any, Any] | None] = {}  # that were read
+        for node in sorted(walk.nodes, key=lambda node: len(node.scope)):  # outer ones first
+            for position, name in enumerate(node.inputs):
+                if name:
+                    self.readers[name].append((node, position))
+            for name in node.outputs:
+                self.makers.setdefault(name, node)
+            if node.op_type == "Constant" and node.outputs:
+                values = (attribute.t for attribute in node.proto.attribute if attribute.name == "value")
+                self.stored.update((node.outputs[0], value) for value in values)
 
 
 class GraphScope:
@@ -26,45 +52,35 @@ class GraphScope:
     def __init__(
         self,
         model: ModelProto,
-        function: FunctionProto | None = None,
         parent: GraphScope | None = None,
-        bound: Mapping[str, str] | None = None,
+        index: GraphIndex | None = None,
+        given: tuple[str, ...] = (),
     ) -> None:
         self.model = model
         self.parent = parent
-        self.bound = dict(bound or {})  # a function's input → the caller's value
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self._index = index or GraphIndex(model.graph)
+        self._given = given  # the caller's values of a function's inputs
         self._calls: dict[str, GraphScope] = {}
-        self._readers: dict[str, list[tuple[WalkedNode, int]]] = defaultdict(list)
-        self._makers: dict[str, WalkedNode] = {}
-        walk = GraphWalk(model.graph if function is None else _body(function))
-        self._infos = walk.infos | walk.constants
-        self._stored: dict[str, TensorProto] = walk.stored
-        for node in sorted(walk.nodes, key=lambda node: len(node.scope)):  # outer ones first
-            for position, name in enumerate(node.inputs):
-                if name:
-                    self._readers[name].append((node, position))
-            for name in node.outputs:
-                self._makers.setdefault(name, node)
-            if node.op_type == "Constant" and node.outputs:
-                values = (attribute.t for attribute in node.proto.attribute if attribute.name == "value")
-                self._stored.update((node.outputs[0], value) for value in values)
+        self._function: Callable[[str, str], GraphIndex | None]
+        self._function = _functions(model) if parent is None else parent._function
 
     def readers(self, name: str) -> list[tuple[WalkedNode, int]]:
         """Return the nodes that read a value, each with the position of the input."""
-        return self._readers.get(name, [])
+        return self._index.readers.get(name, [])
 
     def call(self, node: WalkedNode) -> GraphScope | None:
         """Return the scope of the function that a node calls, or None for an operator."""
-        if self.depth >= _MAX_CALLS:
+        index = self._function(node.proto.domain, node.op_type)
+        if index is None or self.depth >= _MAX_CALLS:
             return None
         if node.key not in self._calls:
-            for function in self.model.functions:
-                if (function.domain, function.name) == (node.proto.domain, node.op_type):
-                    bound = dict(zip(function.input, node.inputs, strict=False))
-                    self._calls[node.key] = GraphScope(self.model, function, self, bound)
-                    break
-        return self._calls.get(node.key)
+            self._calls[node.key] = GraphScope(self.model, self, index, node.inputs)
+        return self._calls[node.key]
+
+    def parameter(self, position: int) -> Iterator[str]:
+        """Yield the name of the input of a called function at a position, if there is one."""
+        yield from self._index.inputs[position : position + 1]
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """Return the dims of a value if they are fixed, also through nodes that keep them."""
@@ -78,11 +94,12 @@ class GraphScope:
                 return (
                     dims if order is None or len(order) != len(dims) else tuple(dims[axis] for axis in order)
                 )
-            maker = scope._makers.get(name)
+            maker = scope._index.makers.get(name)
             if maker is None:
-                if name not in scope.bound:
+                place = scope._index.places.get(name, len(scope._given))
+                if place >= len(scope._given):
                     return None
-                name, scope = scope.bound[name], scope.parent
+                name, scope = scope._given[place], scope.parent
             elif maker.op_type in _SAME_SHAPE and maker.inputs:
                 name = maker.inputs[0]
             elif maker.op_type == "Transpose" and order is None and maker.inputs:
@@ -96,29 +113,33 @@ class GraphScope:
 
     def _own_shape(self, name: str) -> tuple[int, ...] | None:
         """Return the stored or declared dims of a value if they are fixed."""
-        if name in self._stored:
-            return tuple(self._stored[name].dims)
-        return self._infos[name].shape if name in self._infos else None
+        if name in self._index.stored:
+            return tuple(self._index.stored[name].dims)
+        return self._index.infos[name].shape if name in self._index.infos else None
 
     def constant(self, name: str) -> np.ndarray[Any, Any] | None:
         """Return the values of a small stored number or table, None of anything else."""
-        tensor = self._stored.get(name)
-        if tensor is None or prod(tensor.dims) > _MAX_CONSTANT or tensor.data_location:
-            return None
-        from onnx import numpy_helper
+        if name not in self._index.constants:
+            self._index.constants[name] = _values(self._index.stored.get(name))
+        return self._index.constants[name]
 
-        try:
-            values = numpy_helper.to_array(tensor)
-        except (ValueError, TypeError, KeyError):  # its data were left out, or are no tensor
-            return None
-        return values if values.dtype.kind in "biuf" else None
+
+def _values(tensor: TensorProto | None) -> np.ndarray[Any, Any] | None:
+    if tensor is None or prod(tensor.dims) > _MAX_CONSTANT or tensor.data_location:
+        return None
+    from onnx import numpy_helper
+
+    try:
+        values = numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError):  # its data were left out, or are no tensor
+        return None
+    return values if values.dtype.kind in "biuf" else None
 
 
 def carried(node: WalkedNode, position: int) -> Iterator[str]:
-    """Return the values that a Loop or Scan passes its input to, in its body."""
-    for inputs in node.given:
-        if node.op_type in ("Loop", "Scan") and position < len(inputs):
-            yield inputs[position]
+    """Yield the value that a Loop or Scan passes its input to, in its body."""
+    if node.op_type in ("Loop", "Scan") and node.given:
+        yield from node.given[0][position : position + 1]
 
 
 def integer(node: NodeProto, name: str, default: int) -> int:
@@ -127,8 +148,21 @@ def integer(node: NodeProto, name: str, default: int) -> int:
 
 
 def _permutation(node: NodeProto) -> tuple[int, ...] | None:
-    order = tuple(axis for attribute in node.attribute if attribute.name == "perm" for axis in attribute.ints)
+    axes = (axis for attribute in node.attribute if attribute.name == "perm" for axis in attribute.ints)
+    order = tuple(islice(axes, _MAX_AXES))
     return order if order and sorted(order) == list(range(len(order))) else None
+
+
+def _functions(model: ModelProto) -> Callable[[str, str], GraphIndex | None]:
+    """Return what gives the index of a function of the model by its domain and name."""
+    protos = {(function.domain, function.name): function for function in reversed(model.functions)}
+
+    @cache
+    def index_of(domain: str, name: str) -> GraphIndex | None:
+        function = protos.get((domain, name))
+        return None if function is None else GraphIndex(_body(function))
+
+    return index_of
 
 
 def _body(function: FunctionProto) -> GraphProto:

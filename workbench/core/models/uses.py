@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.core.models.graph_walk import WalkedNode
 from workbench.core.models.scope import GraphScope, carried, integer
@@ -14,7 +14,7 @@ Role = Literal[
     "interval",
 ]  # fmt: skip
 
-MAX_VISITS = 20_000  # values followed per input: a bound for hostile graphs, far above real ones
+MOST_STEPS = 200_000  # of all inputs together: real models take some 30 for each
 _FIRST = frozenset(  # operators whose output holds the values of their first input
     (
         *("Identity", "Cast", "CastLike", "Dropout", "Optional", "OptionalGetElement", "Trilu", "Pad"),
@@ -92,10 +92,11 @@ def uses(scope: GraphScope, name: str) -> Uses:
     bound: int | None = None
     table: str | None = None
     roles: list[tuple[Role, tuple[int, ...] | None]] = []
-    compared: list[float] = []
+    tables: dict[int, Any] = {}  # constants that the values are compared with
     of_bytes = False
-    branches: list[str] = []
-    for where, node, position in _readers(scope, name):
+    branches: dict[str, None] = {}
+    steps = iter(range(MOST_STEPS // len(scope.model.graph.input)))
+    for where, node, position in _readers(scope, name, steps):
         extent = _extent(where, node, position)
         if extent is not None and (bound is None or extent[0] < bound):
             bound, table = extent
@@ -106,10 +107,11 @@ def uses(scope: GraphScope, name: str) -> Uses:
             roles.append((role, _role_dims(where, node, role)))
         if node.op_type in _COMPARING and len(node.inputs) == 2:
             constant = where.constant(node.inputs[1 - position])
-            compared += [] if constant is None else constant.reshape(-1).tolist()
-        branches += _branches(where, node)
+            tables |= {} if constant is None else {id(constant): constant.reshape(-1)}
+        branches |= dict.fromkeys(_branches(where, node, steps))
         of_bytes |= _takes_bytes(where, node, position)
-    return Uses(bound, table, tuple(roles), tuple(compared), tuple(dict.fromkeys(branches)), of_bytes)
+    compared = tuple(value for constant in tables.values() for value in constant.tolist())
+    return Uses(bound, table, tuple(roles), compared, tuple(branches), of_bytes)
 
 
 def _takes_bytes(where: GraphScope, node: WalkedNode, position: int) -> bool:
@@ -127,36 +129,36 @@ def _takes_bytes(where: GraphScope, node: WalkedNode, position: int) -> bool:
     )
 
 
-def _branches(where: GraphScope, node: WalkedNode) -> Iterator[str]:
+def _branches(where: GraphScope, node: WalkedNode, steps: Iterator[int]) -> Iterator[str]:
     """Yield the names of the If nodes that the reader decides, itself or through logic on its outcome."""
     if node.op_type == "If":
         yield node.proto.name or "If"
     if node.op_type in _COMPARING and node.outputs:
-        for _, reader, _ in _readers(where, node.outputs[0]):
+        for _, reader, _ in _readers(where, node.outputs[0], steps):
             if reader.op_type == "If":
                 yield reader.proto.name or "If"
 
 
-def _readers(scope: GraphScope, name: str) -> Iterator[tuple[GraphScope, WalkedNode, int]]:
-    """Yield every reader of the values, in any scope."""
+def _readers(
+    scope: GraphScope, name: str, steps: Iterator[int]
+) -> Iterator[tuple[GraphScope, WalkedNode, int]]:
+    """Yield every reader of the values, in any scope, until no step is left."""
     waiting = [(scope, name)]
     visited = {(id(scope), name)}
-    while waiting and len(visited) < MAX_VISITS:
+    while waiting:
         where, value = waiting.pop()
-        for node, position in where.readers(value):
+        for (node, position), _ in zip(where.readers(value), steps, strict=False):
             yield where, node, position
-            for following in _passed_on(where, node, position):
-                if (id(following[0]), following[1]) not in visited:
-                    visited.add((id(following[0]), following[1]))
-                    waiting.append(following)
+            for (inside, passed), _ in zip(_passed_on(where, node, position), steps, strict=False):
+                if (id(inside), passed) not in visited:
+                    visited.add((id(inside), passed))
+                    waiting.append((inside, passed))
 
 
 def _passed_on(where: GraphScope, node: WalkedNode, position: int) -> Iterator[tuple[GraphScope, str]]:
     inside = where.call(node)
     if inside is not None:
-        yield from (
-            (inside, formal) for formal, actual in inside.bound.items() if actual == node.inputs[position]
-        )
+        yield from ((inside, name) for name in inside.parameter(position))
         return
     yield from ((where, name) for name in carried(node, position))
     whole = node.op_type in _ANY or node.op_type in _LOGIC or (node.op_type in _FIRST and position == 0)
