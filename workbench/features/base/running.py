@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -26,7 +27,7 @@ from workbench.core.models.fit import check_fit
 from workbench.core.prepare.calibration import real_inputs
 from workbench.core.prepare.real_data import inputs_from
 from workbench.core.prepare.replayed import replayed
-from workbench.core.text import quoted
+from workbench.core.text import did_you_mean, quoted
 from workbench.features.base.result import Result
 
 _LEAST_BUDGET_S = 0.1  # a measurement that nothing of the budget is left for still has one round
@@ -128,14 +129,31 @@ def sized_as(model: Model, data: Any) -> Model:
     return model.with_inputs(data) if is_random else model
 
 
+def check_keywords(name: str, taken: Signature, given: Mapping[str, Any]) -> None:
+    """Refuse keywords that the call does not take; where it takes any, `limits` alone."""
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.parameters.values())
+    for wrong in given:
+        if wrong in taken.parameters or (takes_any and wrong != "limits"):
+            continue
+        guess = did_you_mean(wrong, taken.parameters)
+        if wrong == "limits":
+            guess = "Bounds of a worker process are worker_limits=wb.Limits(…). "
+        raise ConfigError(
+            f"wb.{name} takes no {quoted(wrong)}", f"{guess}It takes {', '.join(taken.parameters)}"
+        )
+
+
 def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
     """Call the function, and once more where its random inputs failed and others that run were found.
 
     Examples that an iterator or a reader gives are kept: every config reads all of them.
     """
 
+    taken = signature(function)
+
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
+        check_keywords(function.__name__, taken, options)
         configs = [value for value in (*args[1:], *options.values()) if isinstance(value, Config)]
         cancel: Any = options.get("cancel")
         source: Any = args[0] if args else options.get("model", options.get("subject"))

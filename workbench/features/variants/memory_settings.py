@@ -10,14 +10,14 @@ from typing import Any
 from workbench.core.bundle.comparison import ComparisonRecord
 from workbench.core.bundle.run import Run
 from workbench.core.config import Config
-from workbench.core.errors import BundleError
+from workbench.core.errors import BundleError, Cancelled
 from workbench.core.feature import Feature
 from workbench.core.measure.limits import ShowProgress
 from workbench.core.models import Model
 from workbench.core.prepare.runnable import make_runnable
 from workbench.core.text import in_mib, in_ms
 from workbench.drawing.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, size_value
-from workbench.features.base.result import Result
+from workbench.features.base.measured import Stoppable
 from workbench.features.base.running import Feeds, opened_with
 from workbench.features.compare.call import compare
 from workbench.features.profile.calls import profile
@@ -58,6 +58,7 @@ class MemorySettingsRecord(VariantsRecord):
     )
 
     rows: tuple[MemorySetting, ...]
+    stopped: str = ""  # that a person stopped it and what is kept, in words
 
     def __str__(self) -> str:
         base = self.rows[0]
@@ -88,7 +89,11 @@ def settings_of(config: Config) -> tuple[tuple[str, Config], ...]:
 
 
 def settings_seen(
-    model_name: str, names: tuple[str, ...], record: ComparisonRecord, arenas: tuple[Any, ...]
+    model_name: str,
+    names: tuple[str, ...],
+    record: ComparisonRecord,
+    arenas: tuple[Any, ...],
+    stopped: str = "",
 ) -> MemorySettingsRecord:
     """Read a comparison of `settings_of`, with the arena's (peak, held) bytes of each from a profile."""
     rows = []
@@ -101,7 +106,7 @@ def settings_seen(
             "arena_held_bytes": held,
         }
         rows.append(MemorySetting.of(name, run, record, **sizes))
-    return MemorySettingsRecord(model_name, tuple(rows))
+    return MemorySettingsRecord(model_name, tuple(rows), stopped)
 
 
 def _above(run: Run, name: str) -> int | None:
@@ -153,7 +158,7 @@ def _latency(row: MemorySetting) -> str:
     return f"{in_ms(row.latency_s)}, {row.verdict}{ratio}"
 
 
-class MemorySettings(Result):
+class MemorySettings(Stoppable):
     """Memory pattern, arena and prepacking, each toggled alone. Made by `wb.memory_settings`."""
 
     record: MemorySettingsRecord
@@ -170,7 +175,10 @@ def memory_settings(
     progress: ShowProgress = True,
     cancel: threading.Event | None = None,
 ) -> MemorySettings:
-    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory."""
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
+
+    `cancel` keeps what was compared by then; what the arena holds is not known where it was not profiled yet.
+    """
     source, fed = opened_with(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     names, configs = zip(*settings_of(runnable.config), strict=True)
@@ -178,15 +186,19 @@ def memory_settings(
         runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
         keep=False, cancel=cancel,
     )  # fmt: skip
-    arenas = []
-    for setting in configs:
-        profiled = profile(
-            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
-            keep=False,
-        )  # fmt: skip
-        arena = memory_of(profiled)
-        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
-    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
+    arenas, stopped = dict[str, tuple[int | None, int | None]](), comparison.record.stopped
+    try:
+        for name, setting in zip(names if not stopped else (), configs, strict=False):
+            profiled = profile(
+                runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
+                keep=False,
+            )  # fmt: skip
+            arena = memory_of(profiled)
+            arenas[name] = (arena.arena_peak_bytes, arena.arena_held_bytes)
+    except Cancelled:
+        stopped = f"stopped on request, with the arena of {len(arenas)} of {len(names)} settings known"
+    held = tuple(arenas.get(name, (None, None)) for name in names)
+    record = settings_seen(runnable.model.name, names, comparison.record, held, stopped)
     return MemorySettings(record, comparison.about)
 
 
@@ -198,6 +210,7 @@ FEATURE = Feature(
     chart=settings_chart,
     call="workbench.features.variants.memory_settings:memory_settings",
     takes=("inputs", "seed", "calibration", "progress"),
+    says_stopped=True,
     heading="Memory settings, each toggled alone",
     button="Memory settings",
     hint="Memory pattern, arena and prepacking, each toggled alone; for the config shown",
