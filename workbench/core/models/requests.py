@@ -166,9 +166,14 @@ def _written(text: str | os.PathLike[str]) -> list[Any]:
         if path.stat().st_size > _MOST_FILE_BYTES:
             raise ValueError("it is too large")
         with path.open(encoding="utf-8-sig", newline="") as file:
-            head, *rows = [row for row in csv.reader(file) if row]
+            head, *rows = [row for row in csv.reader(file) if row] or [[]]
+        wrong = next((row for row in rows if len(row) != len(head) or not _are_whole(row)), None)
+        if wrong is not None:
+            raise ValueError(f"{','.join(wrong)} is no size for {','.join(head)}")
         if len(head) == 1 and _are_whole(head):
             return [size for row in (head, *rows) for size in row]
+        if not rows:
+            raise ValueError("it has no row of sizes")
         return [dict(zip(map(str.strip, head), row, strict=True)) for row in rows]
     except OSError as error:
         raise InputError(f"{path_text(path)} cannot be read: {error.strerror or error}", _FORM) from error
