@@ -105,13 +105,19 @@ def test_a_phone_comes_to_an_answer_with_no_error_on_the_console(show: Show, pag
     assert pages.thrown == []
 
 
-@pytest.mark.parametrize("kind", ["unknown", pytest.param("faster", marks=pytest.mark.release)])
+@pytest.mark.parametrize(
+    ("kind", "width"),
+    [("unknown", 1400), pytest.param("faster", 1400, marks=pytest.mark.release), ("unknown", 1024)],
+)
 def test_a_further_line_hides_neither_doubts_nor_figures(
-    show: Show, pages: Pages, lab: Lab, kind: str
+    show: Show, pages: Pages, lab: Lab, kind: str, width: int
 ) -> None:
     doubted = wb.Comparison(replace(record_of(kind), doubts=comparison().doubts))
     file = doubted.save(lab.folder / f"{kind}.ortbench")
-    page = show(DOUBTED.format(file=str(file)), width=1400, height=900).page
+    page = show(DOUBTED.format(file=str(file)), width=width, height=900).page
     expect(page.locator(".wbp-answer .v-doubts summary")).to_be_visible()
-    pages.picture(page, f"answer-{kind}")
+    pages.picture(page, f"answer-{kind}-{width}")
     assert page.evaluate(HIDDEN) == []
+    button(page, "A⁺").click()
+    expect(page.locator(".wbp-projector")).to_be_visible()
+    assert page.evaluate(HIDDEN) == [], "nor does large type"
