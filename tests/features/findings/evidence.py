@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.factories.profiled_configs import machine, model, profiled
@@ -24,6 +25,11 @@ def evidence(nodes: Any, constants: Any = (), *, config: Config | None = None, *
 
 
 def say(rule_id: str, facts: Evidence) -> list[FindingRecord]:
-    """Return what one rule finds."""
+    """Return what one rule finds; its titles count one thing in the singular."""
     (rule,) = [rule for rule in rules() if rule.id == rule_id]
-    return list(rule.look(facts))
+    findings = list(rule.look(facts))
+    plurals = [
+        finding.title for finding in findings if re.search(r"\b1 (?!of\b)\w*[^s\\W]s\b", finding.title)
+    ]
+    assert plurals == []
+    return findings

@@ -156,7 +156,7 @@ def test_the_inputs_of_a_lora_adapter_are_left_alone() -> None:
     assert say("weights-are-inputs", evidence(nodes, structure=built)) == []
     built.graph.input.append(helper.make_tensor_value_info("w", FLOAT, [256, 256]))
     (finding,) = say("weights-are-inputs", evidence(nodes, structure=built))
-    assert finding.title.startswith("1 weights")
+    assert finding.title.startswith("1 weight is an input")
     assert take_weights_out_of_inputs(built) == 1
     assert adapted in {value.name for value in built.graph.input}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.core.config import DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly, defaults
 from workbench.core.rewrites.graphs import with_bodies
+from workbench.core.text import counted
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
@@ -45,7 +46,7 @@ def one_scale_for_wide_channels(evidence: Evidence) -> FindingRecords:
     worst = max(wide, key=lambda name: wide[name])
     readers = [node for node in evidence.source_nodes if wide.keys() & set(node.inputs)]
     yield finding(
-        f"{len(wide)} weights with channels of different size share one scale each",
+        f"{counted(len(wide), 'weight shares', 'weights share')} one scale among channels of different size",
         f"the largest channel of {worst[:60]} is {wide[worst]:.0f} times the median one",
         forecast=Forecast.unknown("accuracy", "likely", readers),
         fix=precision_fix(

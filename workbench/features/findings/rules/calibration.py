@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.config import StaticInt8
+from workbench.core.text import counted
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
@@ -27,7 +28,7 @@ def random_calibration(evidence: Evidence) -> FindingRecords:
         return
     yield finding(
         "The ranges of static int8 were measured on random data",
-        f"{record.count} examples, {record.source}",
+        f"{counted(record.count, 'example')}, {record.source}",
         forecast=Forecast.unknown("accuracy", "sure"),
         fix=Fix("note", "give real examples, about a hundred: calibration=…", code=CALIBRATE),
     )
@@ -46,7 +47,7 @@ def few_calibration_examples(evidence: Evidence) -> FindingRecords:
     if record is None or not record.representative or record.count >= FEW_EXAMPLES:
         return
     yield finding(
-        f"The ranges of static int8 come from {record.count} examples",
+        f"The ranges of static int8 come from {counted(record.count, 'example')}",
         record.source,
         forecast=Forecast.unknown("accuracy", "maybe"),
         fix=Fix("note", "give a hundred examples or more: calibration=…", code=CALIBRATE),
@@ -72,7 +73,7 @@ def outliers_set_the_range(evidence: Evidence) -> FindingRecords:
         return
     worst = max(wide, key=lambda tensor: tensor.outlier_ratio or 0.0)
     yield finding(
-        f"Outliers set the range of {len(wide)} activations",
+        f"Outliers set the range of {counted(len(wide), 'activation')}",
         f"of {worst.tensor[:60]} it is {worst.outlier_ratio:.0f} times the 99.9th percentile",
         forecast=Forecast.unknown("accuracy", "likely", [tensor.node for tensor in wide if tensor.node]),
         fix=precision_fix(

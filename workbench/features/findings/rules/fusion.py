@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.config import TransformerFusion
+from workbench.core.text import counted
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -29,7 +30,7 @@ def skip_layer_norm_slow(evidence: Evidence) -> FindingRecords:
     if evidence.share(runs) < SKIP_SHARE:
         return
     yield finding(
-        f"{len(runs)} SkipLayerNormalization nodes are slower than the parts they replaced",
+        f"{counted(len(runs), 'SkipLayerNormalization node')} slower than the parts in the same place",
         f"they take {evidence.percent(runs, 1)} of a run ({evidence.cost_s(runs) * 1e3:.3g} ms)",
         "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
         forecast=evidence.saving(runs, SKIP_SAVED, "sure"),

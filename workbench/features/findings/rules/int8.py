@@ -50,7 +50,7 @@ def dynamic_int8_convolutions(evidence: Evidence) -> FindingRecords:
     if not runs:
         return
     yield finding(
-        f"{len(runs)} convolutions are quantized in every run",
+        f"{counted(len(runs), 'convolution is', 'convolutions are')} quantized in every run",
         f"ConvInteger takes {evidence.percent(runs)} of a run and has no fast kernel",
         forecast=evidence.saving(runs, 0.8, "sure"),
         fix=config_fix(evidence, "quantize statically: precision=wb.StaticInt8()", precision=StaticInt8()),

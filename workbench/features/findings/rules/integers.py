@@ -45,7 +45,7 @@ def signed_activations(evidence: Evidence) -> FindingRecords:
         return
     runs = evidence.named(node.key for node in left)
     yield finding(
-        f"{len(left)} layers stay in float beside signed activations",
+        f"{counted(len(left), 'layer stays', 'layers stay')} in float beside signed activations",
         f"they take {evidence.percent(runs)} of a run",
         forecast=evidence.saving(runs, 0.5, "maybe", nodes=left),
         fix=_activation_fix(evidence, "use unsigned activations: activation='uint8'", "uint8"),

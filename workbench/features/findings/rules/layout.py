@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.models.graph import Node
+from workbench.core.text import counted
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
@@ -35,7 +36,7 @@ def channels_miss_blocked_layout(evidence: Evidence) -> FindingRecords:
     if not runs:
         return
     yield finding(
-        f"{len(missing)} convolutions cannot use the blocked layout",
+        f"{counted(len(missing), 'convolution')} cannot use the blocked layout",
         "input channels: " + ", ".join(str(size) for size in sorted({count for _, count in missing})),
         f"they take {evidence.percent(runs)} of a run",
         forecast=evidence.saving(runs, 1 - 1 / BLOCKED_FASTER, "likely"),

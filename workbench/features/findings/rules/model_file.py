@@ -7,7 +7,7 @@ from onnx import TensorProto
 from workbench.core.models.element_type import size_bytes
 from workbench.core.models.graph import Node
 from workbench.core.rewrites.scopes import CONSTANTS_IR_VERSION, is_of_adapter
-from workbench.core.text import shorten
+from workbench.core.text import counted, shorten
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
@@ -43,7 +43,7 @@ def weights_are_inputs(evidence: Evidence) -> FindingRecords:
     convolutions = evidence.of("Conv", "FusedConv", "BatchNormalization")
     code = "torch.onnx.export(…, keep_initializers_as_inputs=False)"
     yield finding(
-        f"{len(weights)} weights are inputs of the model",
+        f"{counted(len(weights), 'weight is an input', 'weights are inputs')} of the model",
         "a caller could replace them in each run, so ORT may not fold or fuse them",
         forecast=evidence.saving(
             convolutions, 1 - 1 / 1.7, "sure", interval="likely", nodes=_readers(evidence, weights)
@@ -74,7 +74,7 @@ def denormal_weights(evidence: Evidence) -> FindingRecords:
     products = evidence.of("Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul")
     factor = 1 - 1 / slowdown if matters else 0.0
     yield finding(
-        f"{count:,} elements of {len(denormal)} weights are denormal",
+        f"{count:,} elements of {counted(len(denormal), 'weight')} are denormal",
         f"at most {max(weight.denormal_share for weight in denormal) * 100:.1f} % of a weight",
         *([] if matters else ["this processor computes them at full speed; many others do not"]),
         forecast=evidence.saving(products, factor, "sure", interval="maybe", nodes=readers),
@@ -99,7 +99,7 @@ def non_finite_weights(evidence: Evidence) -> FindingRecords:
         return
     readers = _readers(evidence, {weight.name for weight in broken})
     yield finding(
-        f"{len(broken)} weights hold NaN or infinity",
+        f"{counted(len(broken), 'weight holds', 'weights hold')} NaN or infinity",
         f"{sum(weight.non_finite for weight in broken):,} elements",
         forecast=Forecast.unknown("correctness", "likely", readers),
         fix=Fix("export", "export again from a checkpoint without NaN"),
@@ -165,7 +165,7 @@ def unused_weights(evidence: Evidence) -> FindingRecords:
         return
     share = min(1.0, wasted / evidence.size_bytes) if evidence.size_bytes else None
     yield finding(
-        f"{len(unused)} weights are never read ({wasted / (1 << 20):,.0f} MiB)",
+        f"{counted(len(unused), 'weight is', 'weights are')} never read ({wasted / (1 << 20):,.0f} MiB)",
         *(shorten(name, 60) for name in list(unused)[:3]),
         forecast=Forecast.of_memory(wasted, share, "sure"),
         fix=rewrite_fix(evidence, "unused-weights-removed", "remove them from the file"),
@@ -191,7 +191,7 @@ def weights_as_attributes(evidence: Evidence) -> FindingRecords:
         return
     yield finding(
         "Large numbers are stored as attributes of nodes",
-        f"{len(heavy)} nodes with over 100,000 numbers each",
+        f"{counted(len(heavy), 'node')} with over 100,000 numbers each",
         f"{total / (1 << 20):,.0f} MiB in Constant nodes",
         forecast=Forecast.unknown("load", "likely", heavy),
         fix=rewrite_fix(evidence, "constants-to-initializers", "store them as initializers")

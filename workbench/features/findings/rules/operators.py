@@ -9,6 +9,7 @@ from onnx import TensorProto, numpy_helper
 
 from workbench.core.models.graph import Node
 from workbench.core.rewrites.products import product_of
+from workbench.core.text import counted
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, finding
 from workbench.features.findings.record import Fix
@@ -102,7 +103,7 @@ def cast_pairs(evidence: Evidence) -> FindingRecords:
     if not runs:
         return
     yield finding(
-        f"{len(pairs)} tensors are cast and cast back",
+        f"{counted(len(pairs), 'tensor is', 'tensors are')} cast and cast back",
         f"the casts take {evidence.percent(runs, 1)} of a run",
         forecast=evidence.saving(runs, 1, "likely"),
         fix=Fix("export", "export in one precision, without autocast"),
@@ -131,7 +132,7 @@ def float64_island(evidence: Evidence) -> FindingRecords:
     if evidence.share(runs) < _LEAST_SHARE or len(wide) == len(evidence.nodes):
         return
     yield finding(
-        f"{len(runs)} nodes compute in float64",
+        f"{counted(len(runs), 'node computes', 'nodes compute')} in float64",
         f"they take {evidence.percent(runs)} of a run",
         forecast=evidence.saving(runs, 0.5, "maybe"),
         fix=Fix("export", "make constants and buffers float32 before the export", code="model.float()"),
@@ -155,7 +156,7 @@ def transposes(evidence: Evidence) -> FindingRecords:
     if softmaxes and len(runs) <= ATTENTION_TRANSPOSES * softmaxes:
         return
     yield finding(
-        f"{len(runs)} transposes take {evidence.percent(runs)} of a run",
+        f"{counted(len(runs), 'transpose takes', 'transposes take')} {evidence.percent(runs)} of a run",
         forecast=evidence.saving(runs, 0.7, "likely"),
         fix=Fix("export", "export with channels first", code="tf2onnx … --inputs-as-nchw input"),
     )

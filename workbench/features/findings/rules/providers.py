@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from workbench.core.text import counted
 from workbench.features.explain.observe import KERNELS
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -60,7 +61,8 @@ def copies_between_devices(evidence: Evidence) -> FindingRecords:
     runs = evidence.named(node.key for node in copies)
     unknown = Forecast.unknown("time", "likely", copies)
     yield finding(
-        f"{len(copies)} tensors are copied between devices in the middle of the graph",
+        f"{counted(len(copies), 'tensor is', 'tensors are')} copied between devices in the middle of the "
+        "graph",
         *(f"{text} ({count})" for text, count in reasons.most_common(3)),
         forecast=unknown if evidence.profiled is None else evidence.saving(runs, 1, "likely", nodes=copies),
         fix=Fix(

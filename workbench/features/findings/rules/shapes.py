@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from workbench.core.models.declared import TensorType, declared_inputs
+from workbench.core.text import counted
 from workbench.features.findings.evidence import DISPATCH_S, Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Fix
@@ -44,7 +45,7 @@ def shape_arithmetic(evidence: Evidence) -> FindingRecords:
             disabled_passes=without_passes(evidence, "SkipLayerNormFusion"),
         )
     yield finding(
-        f"{len(small)} nodes compute shapes in every run",
+        f"{counted(len(small), 'node computes', 'nodes compute')} shapes in every run",
         f"they take {evidence.percent(small)} of a run",
         f"free dimensions: {', '.join(dims)}",
         forecast=evidence.saving(small, 1, "maybe"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.core.models.graph import Graph
+from workbench.core.text import counted
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
 from workbench.features.findings.record import Gain
@@ -134,7 +135,7 @@ def threads_past_the_knee(evidence: Evidence) -> FindingRecords:
         return
     saved_s = max(0.0, now.latency_s - knee.latency_s)
     yield finding(
-        f"{knee.threads} threads suit this model better than {now.threads}",
+        f"{counted(knee.threads, 'thread suits', 'threads suit')} this model better than {now.threads}",
         f"{knee.latency_s * 1e3:.3g} ms instead of {now.latency_s * 1e3:.3g} ms",
         forecast=Forecast("likely", evidence.time_gain(saved_s, "likely")),
         fix=config_fix(evidence, f"intra_op_threads={knee.threads}", intra_op_threads=knee.threads),
