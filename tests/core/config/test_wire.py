@@ -45,6 +45,7 @@ def test_only_what_was_set_is_written() -> None:
         ({"io_binding": 1}, "1"),
         ({"disabled_passes": "ConvBNFusion"}, "'ConvBNFusion'"),
         ({"disabled_passes": [["ConvBNFusion"]]}, "['ConvBNFusion']"),
+        ({"precision": {"kind": []}}, "[]"),
         ({"providers": "cuda"}, "'cuda'"),
         ({"providers": ["cuda"]}, "'cuda'"),
         ({"providers": [{"name": "cuda"}]}, "['name']"),

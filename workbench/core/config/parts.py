@@ -115,7 +115,7 @@ class PartKnob(Knob):
 
     def from_json(self, data: object) -> ConfigPart:
         types = part_types(self.field)
-        if not isinstance(data, Mapping) or data.get("kind") not in types:
+        if not isinstance(data, Mapping) or data.get("kind") not in list(types):
             raise self.refused(data, f"It is an object with a kind: {listed(types)}.")
         cls = types[data["kind"]]
         values = {name: value for name, value in data.items() if name != "kind"}
