@@ -28,8 +28,6 @@ def say(rule_id: str, facts: Evidence) -> list[FindingRecord]:
     """Return what one rule finds; its titles count one thing in the singular."""
     (rule,) = [rule for rule in rules() if rule.id == rule_id]
     findings = list(rule.look(facts))
-    plurals = [
-        finding.title for finding in findings if re.search(r"\b1 (?!of\b)\w*[^s\\W]s\b", finding.title)
-    ]
+    plurals = [finding.title for finding in findings if re.search(r"\b1 (?!of\b)\w*[^s\W]s\b", finding.title)]
     assert plurals == []
     return findings

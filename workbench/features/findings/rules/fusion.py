@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.core.config import TransformerFusion
-from workbench.core.text import counted
 from workbench.features.explain.passes.missed import Missed
 from workbench.features.findings.evidence import Evidence
 from workbench.features.findings.finding import FindingRecords, Forecast, finding
@@ -30,7 +29,8 @@ def skip_layer_norm_slow(evidence: Evidence) -> FindingRecords:
     if evidence.share(runs) < SKIP_SHARE:
         return
     yield finding(
-        f"{counted(len(runs), 'SkipLayerNormalization node')} slower than the parts in the same place",
+        f"{len(runs)} SkipLayerNormalization node{'s are' if len(runs) > 1 else ' is'} slower than the "
+        "replaced parts",
         f"they take {evidence.percent(runs, 1)} of a run ({evidence.cost_s(runs) * 1e3:.3g} ms)",
         "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
         forecast=evidence.saving(runs, SKIP_SAVED, "sure"),
