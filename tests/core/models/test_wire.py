@@ -12,8 +12,9 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tests.amount import amount
 from tests.core.models import tiny
+from workbench.core.errors import ModelError
 from workbench.core.models import wire
-from workbench.core.models.structure import tensors
+from workbench.core.models.structure import structure_of_bytes, tensors
 from workbench.core.models.wire import KEEP_BYTES, MAX_DEPTH, Malformed, without_weights
 
 
@@ -143,11 +144,10 @@ def test_the_lists_of_a_tree_ensemble_are_taken_as_a_whole(monkeypatch: pytest.M
     assert slim(proto.SerializeToString()) == proto
 
 
-def test_a_file_of_too_many_fields_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_too_many_fields_is_no_damaged_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MOST_FIELDS", 1000)
-    data = b"\x08\x01" * 1001
-    with pytest.raises(Malformed, match="more than 1,000 fields"):
-        without_weights(io.BytesIO(data), len(data))
+    with pytest.raises(ModelError, match=r"^many\.onnx is too large: .* more than 1,000 fields\n"):
+        structure_of_bytes(b"\x08\x01" * 1001, "many.onnx")
 
 
 @settings(max_examples=amount(200))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from workbench.core.errors import ModelError
 from workbench.core.installed import need
 from workbench.core.models.sniff import HEAD_BYTES, not_onnx
-from workbench.core.models.wire import Malformed, without_weights
+from workbench.core.models.wire import Malformed, TooLarge, without_weights
 from workbench.core.rewrites.graphs import attributes, graphs
 from workbench.core.text import path_text, shorten
 
@@ -64,6 +64,9 @@ def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
         model: ModelProto = ModelProto.FromString(without_weights(file, size))
     except Malformed as error:
         raise ModelError(f"{label} is damaged or no ONNX model: {error}", _AGAIN) from error
+    except TooLarge as error:
+        fix = "Export loops as Loop or Scan instead of unrolled, and give tables of texts as inputs"
+        raise ModelError(f"{label} is too large: {error}", fix) from error
     except DecodeError as error:
         raise ModelError(f"{label} is damaged or no ONNX model: {_reason(error)}", _AGAIN) from error
     if not model.HasField("graph"):

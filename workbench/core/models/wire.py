@@ -36,6 +36,10 @@ class Malformed(ValueError):
     """A violation of the wire format; the text gives its position."""
 
 
+class TooLarge(ValueError):
+    """More fields than are walked in seconds."""
+
+
 def without_weights(file: BinaryIO, size: int) -> bytes:
     """Return the model in `file`, from its current position on, without the data of its large tensors."""
     return _Walker(file).message("model", size, 0)
@@ -86,7 +90,7 @@ class _Walker:
     def _tag(self) -> tuple[bytes, int, int]:
         self._fields += 1
         if self._fields > MOST_FIELDS:
-            raise Malformed(f"its graph has more than {MOST_FIELDS:,} fields")
+            raise TooLarge(f"its graph and texts have more than {MOST_FIELDS:,} fields")
         raw = self._varint()
         value = _value(raw)
         if not 0 < value >> 3 < 1 << 29:
