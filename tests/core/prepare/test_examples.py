@@ -89,6 +89,7 @@ def test_a_bound_below_one_is_refused(digits, bound):
 
 def test_inputs_and_iterables_have_no_labels(digits):
     assert examples(digits, digits.inputs(seed=1)).labels is None
+    assert examples(digits, digits.inputs(seed=3), most=2).made_by.startswith("random, seeds 3 to 4, sized")
     endless = ({"pixels": PIXELS[:1]} for _ in iter(int, 1))
     assert examples(digits, endless, most=3).item_count == 3
     assert not examples(digits, "random", most=3).real

@@ -556,6 +556,15 @@ def test_functions_become_their_nodes_but_those_of_ort() -> None:
 
 
 @pytest.mark.real
+def test_functions_of_another_opset_stay(tmp_path: Path) -> None:
+    path, model = tmp_path / "model.onnx", with_functions()
+    model.functions[0].opset_import[0].version = 13
+    onnx.save(model, path)
+    prepared = wb.prepare(path, wb.Config(precision=wb.DynamicInt8()))
+    assert prepared.steps[0].did == "functions-inlined applies nowhere"
+
+
+@pytest.mark.real
 @pytest.mark.parametrize(
     "changes", [{"saved_graph": "onnx"}, {"precision": wb.Float16()}, {"precision": wb.DynamicInt8()}]
 )

@@ -14,6 +14,7 @@ from workbench.core.bounds import check_number
 from workbench.core.errors import InputError
 from workbench.core.models.checking import check_feed
 from workbench.core.models.declared import TensorType, declared_inputs
+from workbench.core.models.inputs import Inputs
 from workbench.core.models.model import Model
 from workbench.core.models.samples import evaluation_set, trained_sample
 from workbench.core.prepare.example import placed, with_places
@@ -59,6 +60,9 @@ def examples(
             check_number(bound, count, "give a whole number, 1 or more", least=1, whole=True)
     if isinstance(data, Examples):
         return data
+    given = model.fed if data is None else data
+    if isinstance(given, Inputs) and given.seed is not None:
+        seed = given.seed
     drawn = range(seed, seed + min(RANDOM_FEEDS, most or RANDOM_FEEDS))
     return examples_of(model, source_of(model, data, drawn, _evaluation_set), most, batch)
 

@@ -11,8 +11,16 @@ from workbench.core.rewrites.scopes import DEFAULT_DOMAINS
 def inline_functions(model: onnx.ModelProto) -> int:
     """Put the nodes of functions in the place of their calls; return how many calls there were.
 
-    A function of ONNX or ORT stays: where it has a kernel, ORT takes that.
+    A function of ONNX or ORT stays: where it has a kernel, ORT takes that. All stay where one is written for
+    another version of an operator set than the file: the inliner takes none of them then.
     """
+    opsets = [
+        *model.opset_import,
+        *(opset for function in model.functions for opset in function.opset_import),
+    ]
+    versions = {(opset.domain or "ai.onnx", opset.version) for opset in opsets}
+    if len({domain for domain, _ in versions}) < len(versions):
+        return 0
     own = [(function.domain, function.name) for function in model.functions]
     kept = [name for name in own if name[0] in (*DEFAULT_DOMAINS, ORT_DOMAIN)]
     inlined = {*own} - {*kept}
