@@ -249,7 +249,7 @@ def test_unusable_arguments_exit_as_programs_do(
         ("compare a.onnx --b level=all b.onnx", "compare: takes no 'b.onnx' here", "before the options"),
         ("check m --against m --max-slower -1", "--max-slower: '-1' is no share", "check --help"),
         ("measure m --csv --json", "--json: not allowed with argument --csv", "measure --help"),
-        ("accuracy m --max-accuracy-drop 1%", "--max-accuracy-drop judges candidates", "--b level=all"),
+        ("accuracy m --max-accuracy-drop 0", "--max-accuracy-drop judges candidates", "--b level=all"),
         ("decode m --prompt 8 --prompt 16", "--prompt was given twice", "give it once"),
         ("measure digits-conv --dim batch=1 --dim batch=2", "'batch' is given twice", "sweep"),
         ("schema measurment", "'measurment' is no kind of result", "Did you mean 'measurement'?"),

@@ -104,15 +104,19 @@ def test_a_summary_that_cannot_be_written_loses_no_measurement(
 ) -> None:
     made = Comparison(comparison()), list(CHECKS)
     bundle, summary = tmp_path / "made.ortbench", tmp_path / "removed meanwhile" / "summary.md"
+    report = summary.with_name("report.xml")
     summary.parent.mkdir()
+    summary.write_text("older")
 
     def compare(_: object) -> object:
+        assert summary.read_text() == "older"
+        assert not report.exists()
         shutil.rmtree(summary.parent)
         return made
 
     monkeypatch.setattr("workbench.apps.cli.checking.compare_with_model", compare)
     arguments = ["check", "a.onnx", "--against", "b.onnx", "--output", str(bundle)]
-    assert main([*arguments, "--markdown", str(summary)]) == 2
+    assert main([*arguments, "--markdown", str(summary), "--junit", str(report)]) == 2
     assert "cannot be written" in capsys.readouterr().err
     assert wb.open(bundle).record == made[0].record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import workbench as wb
 from workbench.apps.cli.commands import Commands, add, add_command, percent
@@ -50,7 +50,10 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print each check with its reason, and return the exit code."""
     for file in filter(None, (arguments.markdown, arguments.junit)):
-        _write(file, b"")  # one that cannot be written is refused before the minute of measuring
+        is_new = not file.exists()
+        _write(file, b"", "ab")  # one that cannot be written is refused before the minute of measuring
+        if is_new:
+            file.unlink()  # an empty file would say more than is known
     against_bundle = arguments.against.endswith(".ortbench")
     result, checks = (compare_with_bundle if against_bundle else compare_with_model)(arguments)
     for check in checks:
@@ -64,9 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _write(file: Path, text: bytes) -> None:
+def _write(file: Path, text: bytes, mode: Literal["ab", "wb"] = "wb") -> None:
     try:
-        file.write_bytes(text)
+        with file.open(mode) as opened:
+            opened.write(text)
     except OSError as error:
         problem = f"{str(file)!r} cannot be written: {error.strerror or error}"
         raise StorageError(problem, "give a file in a folder that you may write to") from error

@@ -41,7 +41,9 @@ def read_configs(given: argparse.Namespace) -> list[Config]:
                 f"--{label} was given without --{left_out}, so its results would stand under another letter",
                 f"name the candidates in order: --{left_out} in place of --{label}",
             )
-    judging = [name for name in ("fail_if", "max_accuracy_drop") if getattr(given, name, None)]
+    judging = [
+        name for name in ("fail_if", "max_accuracy_drop") if getattr(given, name, None) not in (None, ())
+    ]
     if judging and not labels and not getattr(given, "more", None) and not getattr(given, "sizes", None):
         raise ConfigError(
             f"--{judging[0].replace('_', '-')} judges candidates, and none was given",
