@@ -225,7 +225,9 @@ def test_heads_that_the_graph_does_not_have_are_named(given: dict[str, int], wor
 
 
 def test_heads_that_do_not_divide_the_width_are_refused_with_the_way_out() -> None:
-    with pytest.raises(wb.PrepareError, match="does not divide") as caught:
+    with pytest.raises(
+        wb.PrepareError, match="5 heads: the number does not divide the hidden size 96"
+    ) as caught:
         wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion(num_heads=5)))
     assert "leave num_heads" in caught.value.fix
 

@@ -18,10 +18,6 @@ _EXPLANATIONS = {  # of a Python error in ORT's optimizer
         "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",
         "give another model_type, export with torch.onnx.export(dynamo=False), or leave fusion out",
     ),
-    "AssertionError": (
-        "the number of heads does not divide the hidden size",
-        "leave num_heads and hidden_size out, and they are taken from the graph",
-    ),
 }
 # Fusions of diffusion models, whose operators have kernels for GPUs only.
 ON_GPUS = (
@@ -45,6 +41,11 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
             raise PrepareError(
                 "the graph has no attention, so ORT's transformer optimizer has nothing to fuse",
                 "leave fusion out for this model, or name its kind: TransformerFusion(model_type='bert')",
+            )
+        if heads and (width or 0) % heads:
+            raise PrepareError(
+                f"{heads} heads: the number does not divide the hidden size {width}",
+                "leave num_heads and hidden_size out, and they are taken from the graph",
             )
         evidence[:] = shape.why
         if not heads:
