@@ -20,7 +20,7 @@ from workbench.drawing.chart import (
     value_of,
 )
 from workbench.drawing.words import plain
-from workbench.features.load.points import PointSummary, in_words, knees_of, summaries
+from workbench.features.load.points import PointSummary, in_words, is_enough, knees_of, summaries
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -38,18 +38,18 @@ _AXES = (
 def load_chart(record: LoadTestRecord) -> Chart:
     """Return a row for each amount of load, with a bar for each config."""
     rows = summaries(record)
-    knees = knees_of(rows, record)
+    enough = [best for best in knees_of(rows, record) if best and is_enough(best, rows)]
     chart_rows = []
     for point in record.points:
         here = [row for row in rows if row.point == point]
-        rates = tuple(_throughput(row, is_knee=row in knees) for row in here)
+        rates = tuple(_throughput(row, is_marked=row in enough) for row in here)
         p99, cpu = tuple(_time(row, row.p99) for row in here), tuple(_time(row, row.cpu) for row in here)
         chart_rows.append(ChartRow(str(point), (rates, p99, cpu)))
     axes = _AXES
     if record.max_p99_s is not None:
         line = ReferenceLine(record.max_p99_s * 1e3, "budget")
         axes = (_AXES[0], replace(_AXES[1], lines=(line,)), _AXES[2])
-    note = "enough: the fewest callers within 5 % of the best throughput"
+    note = "enough: the fewest callers within 5 % of the best throughput" if enough else ""
     return Chart(headlines(in_words(record), len(record.runs)), axes, tuple(chart_rows), note, columns=3)
 
 
@@ -60,6 +60,7 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
 
     rows, figure = summaries(record), new_figure()
     knees = knees_of(rows, record)
+    enough = [best for best in knees if best and is_enough(best, rows)]
     known = [row for row in rows if row.throughput.value is not None and row.p50.value is not None]
     scale = scale_of([row.p99.value or row.p50.value for row in known])
     for index, run in enumerate(record.runs):
@@ -71,7 +72,7 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
             error_x=error_bars((_ends(row.throughput) for row in drawn), 0.0, thickness=1),
             name=plain(f"{run.label}: {run.sessions_in_words}"),
             mode="lines+markers+text",
-            text=[f"{row.point.callers}{', enough' if row in knees else ''}" for row in drawn],
+            text=[f"{row.point.callers}{', enough' if row in enough else ''}" for row in drawn],
             textposition="top left",
             marker={"symbol": style.symbol, "size": [14 if row in knees else 8 for row in drawn]},
             line={"color": style.color, "dash": style.dash},
@@ -97,11 +98,11 @@ def _look(row: PointSummary) -> Look:
     return run_look((ord(row.run.label[:1] or "A") - ord("A")) % 26, row.run.label)
 
 
-def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
+def _throughput(row: PointSummary, *, is_marked: bool) -> Value:
     figure, look = row.throughput, _look(row)
     if figure.value is None:
         return Value(None, row.run.failure.problem if row.run.failure else figure.note, look)
-    enough = ", enough" if is_knee else ""
+    enough = ", enough" if is_marked else ""
     missed = ", less than asked for" if row.reached is False else ""
     return value_of(figure, f"{figure.value:,.4g}{enough}{missed}", look, _details(row))
 

@@ -68,6 +68,14 @@ def knees_of(rows: Sequence[PointSummary], record: LoadTestRecord) -> list[Point
     return [knee([row for row in rows if row.run is run]) for run in record.runs]
 
 
+def is_enough(best: PointSummary, rows: Sequence[PointSummary]) -> bool:
+    """Return whether more callers than at the knee of a config were tried: they gained little or nothing."""
+    return any(
+        row.run is best.run and row.throughput.value is not None and row.point.callers > best.point.callers
+        for row in rows
+    )
+
+
 def load_pairs(baseline: LoadRun, candidate: LoadRun, point: LoadPoint) -> tuple[Pair, ...]:
     """Return one pair a round: log(A's cost / B's), the cost being the time per answer, or the latency."""
     partners = {part.round: part for part in candidate.at(point)}
@@ -206,8 +214,9 @@ def _sentence(run: LoadRun, rows: Sequence[PointSummary]) -> str:
     cpu = "" if best.cpu.value is None else f", {in_ms(best.cpu.value, 3)} of processor time a request"
     if best.point.rate_hz is not None:
         return f"{what}: serves {best.point.rate_hz:g} requests/s with {p99}{cpu}"
-    enough = "is" if best.point.callers == 1 else "are"
-    return f"{what}: {best.point} {enough} enough: {_rate(best.throughput)}, {p99}{cpu}"
+    verb = "is" if best.point.callers == 1 else "are"
+    enough = f"{verb} enough" if is_enough(best, rows) else "(more were not tried)"
+    return f"{what}: {best.point} {enough}: {_rate(best.throughput)}, {p99}{cpu}"
 
 
 def _not_reached(row: PointSummary) -> str:
