@@ -183,11 +183,19 @@ def test_the_table_has_a_row_per_config_and_load() -> None:
     assert {"throughput_hz", "throughput_low_hz", "p99_s", "cpu_s", "rss_bytes", "knee"} <= set(frame)
 
 
-def test_the_figure_marks_the_knee() -> None:
-    figure = wb.LoadTest(RECORD, examples.about()).figure()
+def test_the_figure_marks_the_callers_that_are_enough() -> None:
+    without_rate = replace(RECORD, points=RECORD.points[:2])
+    figure = wb.LoadTest(without_rate, examples.about()).figure()
     assert len(figure.data) == 2
     assert figure.data[0].mode == "lines+markers+text"
-    assert any("enough" in text for text in figure.data[0].text)
+    assert tuple(figure.data[0].text) == ("1, enough", "2")
+    assert "1 caller is enough" in in_words(without_rate)
+
+
+def test_the_most_callers_that_were_tried_are_not_called_enough() -> None:
+    one = replace(RECORD, points=RECORD.points[:1])
+    assert "1 caller (more were not tried): " in in_words(one)
+    assert tuple(wb.LoadTest(one, examples.about()).figure().data[0].text) == ("1",)
 
 
 def test_the_script_has_the_sessions_and_what_they_share() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,21 @@ def test_a_cancel_after_a_fix_keeps_what_is_proven(tmp_path: Path) -> None:
     assert "It was stopped" in better.record.ended
     assert len(better.steps) == 1
     assert better.steps[0].kept == (better.config != SLOW)
+
+
+@pytest.mark.parametrize("call", [wb.improve, wb.tune])
+def test_labels_that_do_not_fit_the_scores_are_refused_before_anything_is_measured(
+    call: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session says which shape fits; what comes first in either call must not begin."""
+    model = wb.load("digits-conv")
+    feeds = [model.inputs(seed=seed).feeds[0] for seed in range(2)]
+    for begins in ("improve.request.gather", "tune.call.space_of"):
+        monkeypatch.setattr(f"workbench.features.{begins}", lambda *_, **__: pytest.fail("it began"))
+    with pytest.raises(
+        wb.MetricError, match=r"labels of shape \(1, 5\) do not fit scores of shape \(1, 10\)"
+    ):
+        call(
+            model, data=(feeds, [[0, 1, 2, 3, 4]] * 2), limits=wb.Goal(max_accuracy_drop=0.01),
+            progress=False, keep=False,
+        )  # fmt: skip

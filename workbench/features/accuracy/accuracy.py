@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workbench.core.bundle.display import config_in_words
@@ -59,6 +60,16 @@ def accuracy(
         evaluated, chosen_examples, model_name=model.name, metric=chosen_metric, scores=scores, limits=limits,
         cancel=cancel, on_progress=on_progress,
     )  # fmt: skip
+
+
+def check_labels(
+    model: Model, config: Config, data: Any, calibration: Any, cancel: threading.Event | None
+) -> None:
+    """Refuse labels that do not fit the outputs, which one run of a config tells, before anything long."""
+    given = examples(model, data, batch=batch_of(model, (config,), None))
+    if given.labels is not None:
+        first = replace(given, feeds=given.feeds[:1], items=given.items[:1], labels=given.labels[:1])
+        accuracy(model, (config,), data=first, calibration=calibration, cancel=cancel)
 
 
 def evaluated_config(

@@ -24,6 +24,7 @@ from workbench.core.text import quoted
 from workbench.drawing.card import ConfigUse
 from workbench.drawing.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, value_of
 from workbench.drawing.palette import GAIN, LOSS, TEXT
+from workbench.features.accuracy.accuracy import check_labels
 from workbench.features.base.result import Result, origin_of
 from workbench.features.base.running import finding_inputs, kept
 from workbench.features.compare.result import Comparison
@@ -174,6 +175,8 @@ def improve(
         check_number("budget_s", budget_s, "give seconds, like 180.0, or leave it out", least=0)
     data = data_from(loaded, data, None)
     check_examples(loaded, data, calibration)
+    if goal.max_accuracy_drop is not None and data is not None:
+        check_labels(loaded, start, data, calibration, cancel)
     fed = inputs_from(loaded, inputs, seed=seed)
     request = ImproveRequest(
         model=loaded.with_inputs(fed),

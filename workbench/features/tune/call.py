@@ -13,6 +13,7 @@ from workbench.core.measure.bar import bar
 from workbench.core.measure.limits import Limits, Progress, ShowProgress
 from workbench.core.models import Inputs, Model, load
 from workbench.core.prepare.real_data import data_from
+from workbench.features.accuracy.accuracy import check_labels
 from workbench.features.base.running import finding_inputs, inputs_of
 from workbench.features.tune.default_space import default_space as space_of
 from workbench.features.tune.request import StudyRequest
@@ -57,6 +58,9 @@ def tune(
     loaded, start = load(model), base or Config()
     goal, objectives = Goal.of(limits), _several(objective)
     check_objectives(objectives, callers)
+    data = data_from(loaded, data, None)
+    if goal.max_accuracy_drop is not None and data is not None:
+        check_labels(loaded, start, data, calibration, cancel)
     given = None if inputs is None else inputs_of(loaded, inputs, seed)
     if space is None:
         fed = inputs_of(loaded, given, seed, (start,), calibration)
@@ -87,7 +91,7 @@ def tune(
         smallest_effect=smallest_effect,
         pacing_s=pacing_s,
         calibration=calibration,
-        data=data_from(loaded, data, None),
+        data=data,
         seed=seed,
         limits=worker_limits or Limits(),
     )
