@@ -253,6 +253,7 @@ def test_unusable_arguments_exit_as_programs_do(
         ("decode m --prompt 8 --prompt 16", "--prompt was given twice", "give it once"),
         ("measure digits-conv --dim batch=1 --dim batch=2", "'batch' is given twice", "sweep"),
         ("schema measurment", "'measurment' is no kind of result", "Did you mean 'measurement'?"),
+        ("show a b", "show: takes no 'b' here", "`workbench show --help` lists what it takes"),
         ("history --most -1", "--most -1 is no number", "1 or more"),
         ("why-slower nowhere.ortbench", "'nowhere.ortbench' cannot be opened", "Correct the path"),
         ("matrix m --fail-if slower", "--fail-if judges candidates", "--b level=all"),
@@ -265,6 +266,7 @@ def test_a_wrong_argument_is_named_with_its_fix(
     message = capsys.readouterr().err
     assert problem in message
     assert fix in message.partition("Fix: ")[2]
+    assert ("side by side" in message) == (fix == "before the options")
 
 
 def test_every_option_says_what_it_is() -> None:

@@ -37,7 +37,9 @@ class CommandParser(argparse.ArgumentParser):
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             guess = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
-            order = "" if unknown[0].startswith("-") else "Name all files side by side, before the options; "
+            several = any(action.nargs in ("*", "+") for action in self._get_positional_actions())
+            is_name = several and not unknown[0].startswith("-")
+            order = "Name all files side by side, before the options; " if is_name else ""
             self._refuse(f"takes no {quoted(unknown[0])} here", guess or order)
         return known, unknown
 
