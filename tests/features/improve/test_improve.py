@@ -257,9 +257,14 @@ def test_the_accuracy_is_that_against_the_first_config(
         return SimpleNamespace(record=examples.accuracy())
 
     monkeypatch.setattr(requesting, "accuracy", accuracy)
+    first_runs: list[Any] = []
+    monkeypatch.setattr(
+        "workbench.features.improve.result.check_labels", lambda *a: first_runs.append(a[1:3])
+    )
     findings = {START: fix_to(INT8), INT8: fix_to(FINER, "one-scale-for-wide-channels")}
     limits = Goal(max_accuracy_drop=0.03)
     better = improved(findings, measured("faster", 1.2), limits=limits, data={"x": 1})
+    assert first_runs == [(START, {"x": 1})], "labels that do not fit are known before the first fix"
     assert evaluated == [(START, INT8), (START, FINER)]
     assert better.config == FINER
 
