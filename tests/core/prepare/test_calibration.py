@@ -71,6 +71,8 @@ def test_an_iterator_serves_every_config_and_is_read_no_further_than_needed() ->
     assert next(left) == 3
     assert replayed(kept) is kept
     assert replayed([1]) == [1]
+    labelled = replayed((iter([1, 2]), [3, 4]))
+    assert [[*map(list, labelled)] for _ in range(2)] == [[[1, 2], [3, 4]]] * 2
 
 
 def test_reading_examples_can_be_cancelled(tmp_path: Path) -> None:

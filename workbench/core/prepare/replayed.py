@@ -1,4 +1,4 @@
-"""The examples of an iterator, kept so that every config is calibrated on all of them."""
+"""The examples of an iterator, kept so that every config reads all of them."""
 
 from __future__ import annotations
 
@@ -20,5 +20,7 @@ class Replayed(Iterable[Any]):
 
 def replayed(data: Any) -> Any:
     """Return data that several configs can read; keep the examples of an iterator and of a reader."""
+    if type(data) is tuple:  # feeds and labels
+        return tuple(map(replayed, data))
     source = iter(data.get_next, None) if hasattr(data, "get_next") else data  # a CalibrationDataReader
     return Replayed(source) if isinstance(source, Iterator) else data
