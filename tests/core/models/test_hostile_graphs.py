@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from onnx import FunctionProto, GraphProto, NodeProto, helper, numpy_helper
 
 from tests.core.models import tiny
 from workbench.core.models import load
-from workbench.core.models.graph_walk import GraphWalk
+from workbench.core.models.graph_walk import GraphWalk, WalkedNode
+from workbench.core.models.scope import GraphScope, carried
+from workbench.core.models.uses import MOST_STEPS, uses
 
 DEPTH = 28  # of bodies: protobuf reads little more
 NODES = 1000
@@ -47,18 +51,27 @@ def test_a_function_is_walked_once_however_often_it_is_called(monkeypatch: pytes
     assert len(walks) == 2
 
 
-def test_the_steps_of_all_inputs_are_bounded_together() -> None:
+def test_the_steps_of_all_inputs_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+
+    def counted(node: WalkedNode, position: int) -> Iterator[str]:
+        steps.append(position)
+        return carried(node, position)
+
+    monkeypatch.setattr("workbench.core.models.uses.carried", counted)
     names = [f"x{n}" for n in range(4 * NODES)]
     copies = [helper.make_node("Identity", ["all"], [f"y{n}"], f"n{n}") for n in range(4 * NODES)]
     nodes = [helper.make_node("Concat", names, ["all"], "all", axis=0), *copies]
     model = load(tiny.model(nodes, [tiny.tensor(name, [1]) for name in names], [tiny.tensor("all", None)]))
     assert len(model.inputs().shapes) == len(names)
+    assert len(names) < len(steps) <= MOST_STEPS
 
 
 def test_a_value_that_is_compared_with_one_table_often_is_told_once() -> None:
     nodes = [helper.make_node("Equal", ["x", "k"], [f"e{n}"], f"n{n}") for n in range(NODES)]
     proto = tiny.model(nodes, [tiny.tensor("x", [2], 7)], [tiny.tensor("e0", [2], 9)])
     proto.graph.initializer.append(numpy_helper.from_array(np.arange(2), "k"))
+    assert uses(GraphScope(proto), "x").compared == (0, 1)
     assert "drawn from 0 to 1, the values that they are compared with" in str(load(proto).inputs().guesses)
 
 

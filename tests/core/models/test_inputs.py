@@ -296,6 +296,15 @@ def test_a_graph_is_followed_in_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert model.inputs().feeds[0]["v0"].max() > 1
 
 
+def test_weights_that_are_inputs_take_no_steps_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [helper.make_node("Identity", ["v0"], ["v1"]), helper.make_node("Gather", ["w", "v1"], ["y"])]
+    weights = {"w": tiny.weights(2, 2)} | {f"w{number}": tiny.weights(1) for number in range(100)}
+    inputs = [tiny.tensor("v0", [200], TensorProto.INT64), *(tiny.tensor(name, None) for name in weights)]
+    monkeypatch.setattr("workbench.core.models.uses.MOST_STEPS", 100)
+    model = load(tiny.model(nodes, inputs, [tiny.tensor("y", [200, 2])], weights))
+    assert set(model.inputs().feeds[0]["v0"].tolist()) == {0, 1}
+
+
 def test_names_made_to_be_slow_are_not() -> None:
     """A pattern that goes over a megabyte of its own first word would take hours."""
     name = "past" * 2**18

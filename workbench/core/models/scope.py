@@ -28,7 +28,7 @@ class GraphIndex:
 
     def __init__(self, graph: GraphProto) -> None:
         walk = GraphWalk(graph)
-        self.inputs = [value.name for value in graph.input]
+        self.inputs = [value.name for value in graph.input if value.name not in walk.stored]
         self.places = {name: place for place, name in enumerate(self.inputs)}
         self.infos = walk.infos | walk.constants
         self.stored: dict[str, TensorProto] = walk.stored
@@ -60,6 +60,7 @@ class GraphScope:
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self._index = index or GraphIndex(model.graph)
+        self.input_count = len(self._index.inputs)  # without weights that are inputs, too
         self._given = given  # the caller's values of a function's inputs
         self._calls: dict[str, GraphScope] = {}
         self._function: Callable[[str, str], GraphIndex | None]

@@ -95,7 +95,7 @@ def uses(scope: GraphScope, name: str) -> Uses:
     tables: dict[int, Any] = {}  # constants that the values are compared with
     of_bytes = False
     branches: dict[str, None] = {}
-    steps = iter(range(MOST_STEPS // len(scope.model.graph.input)))
+    steps = iter(range(MOST_STEPS // max(1, scope.input_count)))
     for where, node, position in _readers(scope, name, steps):
         extent = _extent(where, node, position)
         if extent is not None and (bound is None or extent[0] < bound):
