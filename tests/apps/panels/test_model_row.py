@@ -27,13 +27,21 @@ def test_a_sample_is_opened_with_its_card() -> None:
     bench = wb.Workbench()
     row = ModelRow(bench)
     assert {value for _, value in row.samples.options} == {"", *sample_names()}
-    row.path.value = "digits-conv"
-    row.open.click()
+    row.samples.value = "digits-conv"
     opened(bench)
     assert bench.state.model.name == "digits-conv"
-    assert row.path.value == "", "the next path is typed into an empty field"
     assert "teaches" in row.headline.value
     assert row.netron.relative.startswith("workbench/netron/")
+
+
+def test_the_field_for_a_path_is_empty_once_its_model_is_open(model: Path) -> None:
+    bench = wb.Workbench()
+    row = ModelRow(bench)
+    row.path.value = str(model)
+    row.open.click()
+    opened(bench)
+    assert bench.state.model.path == model
+    assert row.path.value == "", "the next path is typed into an empty field"
 
 
 def test_a_file_that_is_no_model_is_reported_in_the_row(tmp_path: Path) -> None:
