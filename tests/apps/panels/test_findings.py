@@ -117,6 +117,7 @@ def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
     [
         (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "sure", ">1.25×<"),
         (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "likely", ">≈ 1.25×<"),
+        (Gain("time", 0.0012, 0.00046, 0.00143, 0.6), "likely", ">at least 1.3×<"),
         (Gain("time", None, None, None, None), "maybe", "to be measured"),
         (Gain("load", 0.131, None, None, 0.24), "sure", ">131 ms</div><div>less load time"),
         (Gain("memory", 245e6, None, None, 0.5), "sure", ">234 MiB</div><div>less memory"),

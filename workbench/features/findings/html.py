@@ -46,7 +46,8 @@ def gain_text(finding: FindingRecord) -> str:
     if gain.subject in ("accuracy", "correctness"):
         return "!"
     if gain.speed_up is not None:
-        return f"{about}{gain.factor.removeprefix('about ')}" if about else gain.factor
+        hedged = gain.factor.startswith("at least")
+        return f"{about}{gain.factor.removeprefix('about ')}" if about and not hedged else gain.factor
     if gain.saved is None:
         return "?"
     if gain.subject == "memory":
