@@ -15,6 +15,7 @@ import workbench as wb
         (wb.compare, "limits", "worker_limits=wb.Limits(…)"),
         (wb.sweep, "limits", "worker_limits=wb.Limits(…)"),
         (wb.measure, "budget", "Did you mean 'budget_s'?"),
+        (wb.compare, "subjects", "It takes model, *subjects, "),
         (wb.decode, "promt", "Did you mean 'prompt'?"),
         (wb.improve, "limit", "Did you mean 'limits'?"),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -131,16 +131,16 @@ def sized_as(model: Model, data: Any) -> Model:
 
 def check_keywords(name: str, taken: Signature, given: Mapping[str, Any]) -> None:
     """Refuse keywords that the call does not take; where it takes any, `limits` alone."""
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.parameters.values())
+    stars: dict[object, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+    names = [f"{stars.get(parameter.kind, '')}{parameter.name}" for parameter in taken.parameters.values()]
+    takes_any = names[-1].startswith("**")
     for wrong in given:
-        if wrong in taken.parameters or (takes_any and wrong != "limits"):
+        if wrong in names or (takes_any and wrong != "limits"):
             continue
-        guess = did_you_mean(wrong, taken.parameters)
+        guess = did_you_mean(wrong, names)
         if wrong == "limits":
             guess = "Bounds of a worker process are worker_limits=wb.Limits(…). "
-        raise ConfigError(
-            f"wb.{name} takes no {quoted(wrong)}", f"{guess}It takes {', '.join(taken.parameters)}"
-        )
+        raise ConfigError(f"wb.{name} takes no {quoted(wrong)}", f"{guess}It takes {', '.join(names)}")
 
 
 def finding_inputs(function: Callable[P, R]) -> Callable[P, R]:
