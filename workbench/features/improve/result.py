@@ -175,8 +175,6 @@ def improve(
         check_number("budget_s", budget_s, "give seconds, like 180.0, or leave it out", least=0)
     data = data_from(loaded, data, None)
     check_examples(loaded, data, calibration)
-    if goal.max_accuracy_drop is not None and data is not None:
-        check_labels(loaded, start, data, calibration, cancel)
     fed = inputs_from(loaded, inputs, seed=seed)
     request = ImproveRequest(
         model=loaded.with_inputs(fed),
@@ -194,6 +192,8 @@ def improve(
         on_step=on_step,
         keep=keep,
     )
+    if goal.max_accuracy_drop is not None and data is not None:
+        check_labels(request.model, start, data, calibration, cancel)
     improving = Improving(request)
 
     def result() -> Improvement:
