@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         is_new = not file.exists()
         _write(file, b"", "ab")  # one that cannot be written is refused before the minute of measuring
         if is_new:
-            file.unlink()  # an empty file would say more than is known
+            file.resolve().unlink()  # an empty file would say more than is known
     against_bundle = arguments.against.endswith(".ortbench")
     result, checks = (compare_with_bundle if against_bundle else compare_with_model)(arguments)
     for check in checks:
