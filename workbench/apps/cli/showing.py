@@ -102,8 +102,8 @@ def run_history(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(rows_json(frame))
     elif frame.empty:
-        told = "nothing yet: workbench compare adds to it"
-        print(told if arguments.model is None else f"nothing of a model {shorten(arguments.model)!r}")
+        of_all = "nothing yet: workbench compare adds to it"
+        print(of_all if arguments.model is None else f"nothing of a model {shorten(arguments.model)!r}")
     else:
         print(history_table(frame))
     return 0

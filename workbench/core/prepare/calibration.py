@@ -22,7 +22,7 @@ from workbench.core.models.model import Model
 from workbench.core.models.samples import trained_sample
 from workbench.core.prepare.example import checked, with_places
 from workbench.core.prepare.examples import examples, examples_of
-from workbench.core.prepare.source import Feed, Source, source_of
+from workbench.core.prepare.given_examples import Feed, GivenExamples, given_examples
 from workbench.core.worker.values import write_values
 
 DEFAULT_SAMPLES = 200
@@ -112,25 +112,27 @@ def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> In
     return make_inputs(given.feeds, made_by, None, given.guesses)
 
 
-def calibration_source(model: Model, data: Any, samples: int | None) -> Source:
+def calibration_source(model: Model, data: Any, samples: int | None) -> GivenExamples:
     """Return the examples of the user's calibration data, without labels."""
-    source = source_of(model, data, range(samples or RANDOM_SAMPLES), _calibration_set)
+    source = given_examples(model, data, range(samples or RANDOM_SAMPLES), _calibration_set)
     if isinstance(source.feeds, Mapping):
         return replace(source, feeds=examples_of(model, source).feeds)
     return source
 
 
-def calibration_examples(source: Source, model: Model, samples: int | None) -> Iterator[dict[str, Any]]:
+def calibration_examples(
+    source: GivenExamples, model: Model, samples: int | None
+) -> Iterator[dict[str, Any]]:
     """Yield the checked examples, at most `samples`."""
-    each = islice(with_places(source.feeds, source.name), samples or DEFAULT_SAMPLES)
-    return (checked(feed, model, place) for place, feed in each)
+    places = islice(with_places(source.feeds, source.name), samples or DEFAULT_SAMPLES)
+    return (checked(feed, model, place) for place, feed in places)
 
 
-def _calibration_set(name: str) -> Source:
+def _calibration_set(name: str) -> GivenExamples:
     from sample_models.evaluation import read_calibration_set
 
     own_set = read_calibration_set(name)
-    return Source(f"the calibration set of {name}", own_set.made_by, own_set.feeds)
+    return GivenExamples(f"the calibration set of {name}", own_set.made_by, own_set.feeds)
 
 
 def _hash(digest: Any, feed: Feed) -> None:

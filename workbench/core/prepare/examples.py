@@ -18,7 +18,7 @@ from workbench.core.models.inputs import Inputs
 from workbench.core.models.model import Model
 from workbench.core.models.samples import evaluation_set, trained_sample
 from workbench.core.prepare.example import placed, with_places
-from workbench.core.prepare.source import Feed, Source, source_of
+from workbench.core.prepare.given_examples import Feed, GivenExamples, given_examples
 from workbench.core.stored_files import check_regular, expanded
 from workbench.core.text import listed, shorten
 
@@ -64,10 +64,12 @@ def examples(
     if isinstance(given, Inputs) and given.seed is not None:
         seed = given.seed
     drawn = range(seed, seed + min(RANDOM_FEEDS, most or RANDOM_FEEDS))
-    return examples_of(model, source_of(model, data, drawn, _evaluation_set), most, batch)
+    return examples_of(model, given_examples(model, data, drawn, _evaluation_set), most, batch)
 
 
-def examples_of(model: Model, source: Source, most: int | None = None, batch: int | None = None) -> Examples:
+def examples_of(
+    model: Model, source: GivenExamples, most: int | None = None, batch: int | None = None
+) -> Examples:
     """Check the examples of a source against the model."""
     if not isinstance(source.feeds, Mapping):
         return _of_feeds(model, source, most)
@@ -88,12 +90,12 @@ def has_labels(model: Model, data: str = "") -> bool:
         return False  # reading it, when it is needed, says why
 
 
-def _evaluation_set(name: str) -> Source:
+def _evaluation_set(name: str) -> GivenExamples:
     data, words = evaluation_set(name), f"the evaluation set of {name}"
-    return Source(words, words, data.feeds, data.labels, data.metric)
+    return GivenExamples(words, words, data.feeds, data.labels, data.metric)
 
 
-def _of_feeds(model: Model, source: Source, most: int | None) -> Examples:
+def _of_feeds(model: Model, source: GivenExamples, most: int | None) -> Examples:
     """Make examples of feeds: each feed is one item, whatever its shapes."""
     guesses: list[str] = []
     feeds = []
@@ -114,7 +116,11 @@ def _of_feeds(model: Model, source: Source, most: int | None) -> Examples:
 
 
 def _made(
-    source: Source, feeds: Sequence[Feed], size: int, labels: Iterable[Array] | None, notes: Iterable[str]
+    source: GivenExamples,
+    feeds: Sequence[Feed],
+    size: int,
+    labels: Iterable[Array] | None,
+    notes: Iterable[str],
 ) -> Examples:
     return Examples(
         tuple(feeds), (size,) * len(feeds), None if labels is None else tuple(labels), str(source),
@@ -122,7 +128,9 @@ def _made(
     )  # fmt: skip
 
 
-def _of_arrays(model: Model, source: Source, arrays: Feed, most: int | None, batch: int | None) -> Examples:
+def _of_arrays(
+    model: Model, source: GivenExamples, arrays: Feed, most: int | None, batch: int | None
+) -> Examples:
     """Make examples of arrays that hold all items along their first axis."""
     stacked, labels = dict(arrays), source.labels
     if labels is None and _LABELS not in (declared.name for declared in declared_inputs(model.structure)):

@@ -24,7 +24,7 @@ _RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GivenExamples:
     """Examples and labels, neither checked yet, with their origin."""
 
     name: str
@@ -40,7 +40,9 @@ class Source:
         return self.origin or self.name
 
 
-def source_of(model: Model, data: Any, drawn: range, own_set: Callable[[str], Source]) -> Source:
+def given_examples(
+    model: Model, data: Any, drawn: range, own_set: Callable[[str], GivenExamples]
+) -> GivenExamples:
     """Return the examples of the user's data; `drawn` are the seeds of random ones.
 
     None stands for a trained sample's `own_set`, else for what is run, else for random data.
@@ -51,25 +53,27 @@ def source_of(model: Model, data: Any, drawn: range, own_set: Callable[[str], So
         model, data = model.with_inputs(data), _RANDOM
     if isinstance(data, Inputs):
         is_real, words = data.is_real, data.made_by
-        return Source("inputs (given)", words, data.feeds, seed=data.seed, is_real=is_real, origin=words)
+        return GivenExamples(
+            "inputs (given)", words, data.feeds, seed=data.seed, is_real=is_real, origin=words
+        )
     if isinstance(data, Pictures):
-        return Source(*read_folder(data, model))
+        return GivenExamples(*read_folder(data, model))
     if isinstance(data, (str, Path)):
         return _named(model, data, drawn, own_set)
     if hasattr(data, "column_names"):
         from workbench.core.prepare.datasets import read_dataset
 
-        return Source(*read_dataset(data, model))
+        return GivenExamples(*read_dataset(data, model))
     if hasattr(data, "get_next"):  # a CalibrationDataReader of ORT's own tools
-        return Source("reader (given)", "an example for each call", iter(data.get_next, None))
+        return GivenExamples("reader (given)", "an example for each call", iter(data.get_next, None))
     if isinstance(data, Mapping):
-        return Source("dict (given)", STACKED, data)
+        return GivenExamples("dict (given)", STACKED, data)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[1], Mapping):
-        return Source(_LABELLED, "one example an item", *data)
+        return GivenExamples(_LABELLED, "one example an item", *data)
     if hasattr(data, "feeds") and hasattr(data, "labels"):  # an EvaluationSet
-        return Source(_LABELLED, STACKED, data.feeds, data.labels, getattr(data, "metric", None))
+        return GivenExamples(_LABELLED, STACKED, data.feeds, data.labels, getattr(data, "metric", None))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):
-        return Source("iterable (given)", "one example an item", data)
+        return GivenExamples("iterable (given)", "one example an item", data)
     raise InputError(
         f"A {type(data).__name__} holds no examples",
         "Give an .npz file or a dict of stacked arrays, with one called 'labels' where there are labels, a "
@@ -78,24 +82,26 @@ def source_of(model: Model, data: Any, drawn: range, own_set: Callable[[str], So
     )
 
 
-def _named(model: Model, data: str | Path, drawn: range, own_set: Callable[[str], Source]) -> Source:
+def _named(
+    model: Model, data: str | Path, drawn: range, own_set: Callable[[str], GivenExamples]
+) -> GivenExamples:
     if data == _RANDOM:
         feeds = (model.draw(seed).feeds[0] for seed in drawn)
         made_by = f"random, seeds {drawn.start} to {drawn.stop - 1}{_as_run(model)}"
         name = "random data, not representative"
-        return Source(name, made_by, feeds, seed=drawn.start, is_real=False, origin=made_by)
+        return GivenExamples(name, made_by, feeds, seed=drawn.start, is_real=False, origin=made_by)
     if is_trained(str(data)):
         return own_set(str(data))
     path = expanded(data)
     if path.is_dir():
-        return Source(*read_folder(Pictures(path), model))
+        return GivenExamples(*read_folder(Pictures(path), model))
     if not path.exists():
         raise InputError(
             f"{path_text(path)} is no file or folder, and no sample with a set of its own",
             "give an .npz file, a folder of images or .npy files, or 'random'; a Hugging Face dataset is "
             "given as what datasets.load_dataset(…) returns (pip install datasets)",
         )
-    return Source(f"{shorten(path.name)} (given)", STACKED, read_npz(path))
+    return GivenExamples(f"{shorten(path.name)} (given)", STACKED, read_npz(path))
 
 
 def _as_run(model: Model) -> str:
