@@ -55,7 +55,7 @@ def read_dims(texts: list[str]) -> dict[str, int]:
             )
         if dims.setdefault(name, int(size)) != int(size):
             raise InputError(
-                f"--dim {name!r} is given twice", "give one size; a grid of sizes has a command of its own"
+                f"--dim {name!r} is given twice", "give one size; `workbench sweep` takes several"
             )
     return dims
 
