@@ -33,7 +33,6 @@ LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses tha
 HARMLESS = (
     "reading 'processLuminoMessage'",  # JupyterLab's widgets: a box that was closed hears of a last resize
     "Comm not found for comm id",  # JupyterLab: the widget stands in another page of this kernel
-    "[anywidget] Failed to initialize model.",  # not within its 2 s: it is drawn as soon as it is ready
     "net::ERR_CONNECTION_REFUSED",  # a page that is still open asks for a server that the test has ended
 )
 expect.set_options(timeout=PATIENCE_MS)

@@ -88,7 +88,7 @@ def graph_view(
     return GraphView((left, right), links, model_name=before.model_name, color=chosen)
 
 
-MOST_STEPS = 6  # between two of the nodes: what stands there belongs to the pattern
+MOST_BETWEEN = 6  # between two of the nodes: what stands there belongs to the pattern
 _MOST_NODES = 60
 
 
@@ -124,7 +124,7 @@ def _reached(start: set[int], wires: Iterable[tuple[int, int]]) -> set[int]:
     for source, target in wires:
         ends.setdefault(source, []).append(target)
     reached, near = set(start), set(start)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_BETWEEN):
         near = {target for source in near for target in ends.get(source, ())} - reached
         reached |= near
     return reached
